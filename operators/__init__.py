@@ -1,0 +1,17 @@
+"""What a user does, one file each."""
+
+import bpy
+
+from . import detect_contacts, map_legs, remove_sliding
+
+classes = (map_legs.FOOTLOCK_OT_map_legs, detect_contacts.FOOTLOCK_OT_detect_contacts, remove_sliding.FOOTLOCK_OT_remove_sliding)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,35 @@
+"""What all operators share: which armature they work on, and how an error reaches the user."""
+
+from ..solvers.errors import FootlockError
+
+
+class ArmatureOperator:
+    """Works on the active armature. ``run`` does the work and returns the sentence that is reported; a FootlockError that it raises before it has changed anything
+    becomes the report instead, and the operator is cancelled."""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        armature = context.object
+        if armature is None or armature.type != "ARMATURE":
+            cls.poll_message_set("Select the armature of the character")
+            return False
+        if armature.mode == "EDIT":
+            cls.poll_message_set("Leave Edit Mode")
+            return False
+        return True
+
+    def execute(self, context):
+        try:
+            message = self.run(context, context.object)
+        except FootlockError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, message)
+        return {"FINISHED"}
+
+
+def one_leg_note(legs):
+    """What is said where a character has one leg only."""
+    return f" Only one leg ({legs.legs[0].label}) is mapped." if len(legs.legs) == 1 else ""

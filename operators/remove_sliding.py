@@ -1,0 +1,115 @@
+"""Remove Sliding: correct the action so that planted toes stay where they are."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty, FloatProperty
+
+from ..rig import clip as clips
+from ..rig import contact_property, correction, mapping
+from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, slide
+from ..solvers.errors import FootlockError
+from .base import ArmatureOperator, one_leg_note
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What was done to a ``clip`` (as it was read) with ``labels`` (frames, legs): Slide of each leg ``before`` and ``after``, the latter measured on the
+    written action; frames ``out_of_reach`` (frames, legs)."""
+
+    clip: clips.Clip
+    labels: np.ndarray
+    before: list
+    after: list
+    out_of_reach: np.ndarray
+    converged: bool
+
+    def counts(self):
+        """How many contacts each leg has."""
+        return [len(contacts.runs(self.labels[:, leg])) for leg in range(self.labels.shape[1])]
+
+
+def remove(scene, armature, legs, settings=foot_skate.Settings(), unit=0.0, labels=None):
+    """Correct an armature's action. ``labels`` (frames, legs) bool; without, those of its contact curves.
+
+    Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where the rig or its action forbid it or there is
+    no contact curve.
+    """
+    correction.check(armature, legs)
+    clip = clips.read(scene, armature, legs, unit)
+    if labels is None:
+        labels = contact_property.read(armature, legs, clip.frames)
+        if labels is None:
+            raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
+    pose = clip.leg_pose()
+    frames_of_shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
+    side = knee_side.side_vectors(pose, frames_of_shins)
+    result = foot_skate.remove_sliding(clip.head(legs.pelvis), pose, side, labels, clip.frame_rate, settings)
+    correction.write(armature, clip, result.pelvis, result.legs)
+    written = clips.read(scene, armature, legs, clip.unit).leg_pose()
+    return Removal(
+        clip, labels, slide.measure(pose.toe, labels), slide.measure(written.toe, labels), result.out_of_reach, result.converged
+    )
+
+
+class FOOTLOCK_OT_remove_sliding(ArmatureOperator, bpy.types.Operator):
+    bl_idname = "footlock.remove_sliding"
+    bl_label = "Remove Sliding"
+    bl_description = "Correct the action so that each toe stays in one place while its contact curve is up. Pelvis and legs get new keys, nothing else changes"
+
+    method: EnumProperty(
+        name="Method",
+        description="How the toes are held",
+        items=(
+            ("offline", "Whole Clip", "Solve the whole clip at once: pelvis and free feet share the correction"),
+            ("runtime", "Runtime", "Lock each toe frame by frame, as a game would: the pelvis keeps its path"),
+        ),
+        default="offline",
+    )
+    softening: FloatProperty(
+        name="Softening",
+        description="A leg is kept from stretching out over this last part of its length, metres",
+        default=0.01, min=0.0, soft_max=0.1, precision=3, unit="LENGTH",
+    )  # fmt: skip
+    lock_distance: FloatProperty(
+        name="Lock Within", description="Runtime: a toe locks when it is this near to the source, metres", default=0.01, min=0.0, soft_max=0.5, unit="LENGTH"
+    )
+    unlock_distance: FloatProperty(
+        name="Unlock Beyond", description="Runtime: a toe is let go when the source is this far, metres", default=0.25, min=0.0, soft_max=1.0, unit="LENGTH"
+    )
+    blend_time: FloatProperty(
+        name="Blend", description="Runtime: time of the change between locked and free, seconds", default=0.5, min=0.0, soft_max=2.0, subtype="TIME_ABSOLUTE"
+    )
+    unit: FloatProperty(name="Unit", description="Metres of one unit of the scene; 0 to judge it from the legs", default=0.0, min=0.0, soft_max=1.0, precision=6)
+
+    def run(self, context, armature):
+        legs = mapping.of(armature)
+        settings = foot_skate.Settings(
+            self.method,
+            leg_chain.LegChainSettings(softening=self.softening),
+            foot_lock.FootLockSettings(self.lock_distance, self.unlock_distance, self.blend_time),
+        )
+        done = remove(context.scene, armature, legs, settings, self.unit)
+        if not len(armature.data.footlock.legs):
+            mapping.store(armature, legs)
+        mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
+        return sentence(legs, done)
+
+
+def sentence(legs, done):
+    """What a run did, in one line."""
+    counts = ", ".join(f"{leg.label} {count} contacts" for leg, count in zip(legs.legs, done.counts(), strict=True))
+    before, after = (_mean(slides) * 1000.0 for slides in (done.before, done.after))
+    text = f"{counts}; slide {before:.2f} → {after:.2f} mm per frame"
+    missed = int(done.out_of_reach.any(axis=1).sum())
+    if missed:
+        text += f"; {missed} frames out of reach"
+    if not done.converged:
+        text += "; the solver stopped early"
+    return f"{text}.{one_leg_note(legs)}"
+
+
+def _mean(slides):
+    steps = sum(one.steps for one in slides)
+    return sum(one.mean * one.steps for one in slides) / steps if steps else 0.0

@@ -1,0 +1,1 @@
+"""Armature and animation data: the only place that reads or writes it."""

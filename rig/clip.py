@@ -1,0 +1,283 @@
+"""A clip: the poses of a character's legs over the frames of its action, in armature space, and the way from there to the world in metres."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..solvers import rotations as rot
+from ..solvers.errors import FootlockError
+from ..solvers.leg_chain import LegPose
+from . import compat, curves, kinematics, names, units
+
+# A tail further from the toe's joint than this share of thigh and shin, or nearer, is no toe end: leaf bones have any length.
+_TOE_LENGTHS = (0.02, 0.35)
+# The same for a foot without a toe bone.
+_FOOT_LENGTHS = (0.08, 0.6)
+_LEAST_FRAMES = 3
+# Scales along the axes that differ by more than this share make another shape of the character.
+_UNIFORM = 1e-3
+
+# Curves of the object itself that move it.
+_OBJECT_TRANSFORMS = ("location", "rotation", "scale", "delta_")
+
+_ROTATION_PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Poses over time. ``frames`` (n,): scene frames, evenly spaced, not always whole. ``frame_rate``: Hz, of these frames. ``unit``: metres of one unit of the
+    scene. ``bones``: Bone of the legs, the pelvis and all above, parents first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone, armature
+    space. ``world_from_armature``: (n or 1, 4, 4), metres."""
+
+    frames: np.ndarray
+    frame_rate: float
+    unit: float
+    legs: names.LegMap
+    bones: tuple
+    channels: tuple
+    poses: tuple
+    world_from_armature: np.ndarray
+
+    def index(self, name):
+        """Index of a bone by its name."""
+        return next(i for i, bone in enumerate(self.bones) if bone.name == name)
+
+    def head(self, name):
+        """Head of a bone in the world (n, 3), metres."""
+        return self._to_world(self.poses[self.index(name)][:, :3, 3])
+
+    def tail(self, name):
+        """Tail of a bone in the world (n, 3), metres."""
+        i = self.index(name)
+        return self._to_world(self.poses[i][:, :3, 3] + self.poses[i][:, :3, 1] * self.bones[i].length)
+
+    def world_rotation(self, name):
+        """World rotation matrices (n, 3, 3) of a bone, without its scale."""
+        turned = self.world_from_armature[:, :3, :3] @ self.poses[self.index(name)][:, :3, :3]
+        return turned / np.linalg.norm(turned, axis=-2, keepdims=True)
+
+    def leg_pose(self):
+        """LegPose (n, legs) in the world, metres."""
+        joints = [self._joints(leg) for leg in self.legs.legs]
+        return LegPose(*(np.stack(points, axis=1) for points in zip(*joints, strict=True)))
+
+    def _joints(self, leg):
+        hip, knee, heel = self.head(leg.thigh), self.head(leg.shin), self.head(leg.foot)
+        length = float(np.median(rot.length(knee - hip) + rot.length(heel - knee)))
+        if not leg.toe:
+            toe = self.tail(leg.foot)
+            toe = toe if _plausible(toe - heel, length, _FOOT_LENGTHS) else heel
+            return hip, knee, heel, toe, toe
+        toe, toe_end = self.head(leg.toe), self.tail(leg.toe)
+        return hip, knee, heel, toe, toe_end if _plausible(toe_end - toe, length, _TOE_LENGTHS) else toe
+
+    def _to_world(self, points):
+        return (self.world_from_armature[:, :3, :3] @ points[..., None])[..., 0] + self.world_from_armature[:, :3, 3]
+
+
+def read(scene, armature, legs, unit=0.0):
+    """Read the clip of an armature object's action.
+
+    legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). The poses come from the curves by forward kinematics in numpy, and
+    by stepping the scene's frames only where something else moves the bones or the object. Raises FootlockError where there is no clip to correct.
+    """
+    _check_usable(armature)
+    paths = curves.by_path(armature)
+    bones = _bones(armature, legs)
+    frames, step = _frames(armature, paths)
+    channels = tuple(_channels(armature, bone, paths, frames) for bone in bones)
+    if _moved_by_more_than_curves(armature, bones):
+        poses, world = _stepped(scene, armature, bones, frames)
+    else:
+        poses, world = forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None]
+    _check_world(armature, world)
+    clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world)
+    unit = unit or units.judged(_leg_length(clip), scene.unit_settings.scale_length)
+    in_metres = world * np.array([unit, unit, unit, 1.0])[:, None]
+    return Clip(frames, clip.frame_rate, unit, legs, bones, channels, poses, in_metres)
+
+
+def frame_rate(scene):
+    """Frames of the scene per second."""
+    return scene.render.fps / scene.render.fps_base
+
+
+def rotation_property(bone):
+    """Name of the property that a bone's rotation mode reads."""
+    return _ROTATION_PROPERTIES.get(bone.rotation_mode, "rotation_euler")
+
+
+def forward(bones, channels, frames):
+    """Poses (frames, 4, 4) of each bone from the channels, parents first."""
+    poses = []
+    for bone, channel in zip(bones, channels, strict=True):
+        parent = (bones[bone.parent], poses[bone.parent]) if bone.parent >= 0 else (None, None)
+        matrix = kinematics.basis(channel, bone.rotation_mode, bone.connected)
+        poses.append(kinematics.pose(kinematics.space(bone, *parent), matrix))
+    return tuple(np.broadcast_to(pose, (frames, 4, 4)) for pose in poses)
+
+
+def limb_bones(armature, legs):
+    """Names of the bones from the pelvis down to the toes, those in between included, and the one that carries the pelvis."""
+    wanted = {legs.carrier or legs.pelvis, legs.pelvis}
+    for leg in legs.legs:
+        bone = armature.pose.bones[leg.toe or leg.foot]
+        while bone is not None and bone.name != legs.pelvis:
+            wanted.add(bone.name)
+            bone = bone.parent
+    return wanted
+
+
+def _check_usable(armature):
+    if armature.data.pose_position == "REST":
+        raise FootlockError(f"“{armature.name}” shows its rest position: switch it to Pose Position in the armature's properties.")
+    data = armature.animation_data
+    if data is None or data.action is None:
+        raise FootlockError(f"“{armature.name}” has no action: assign or import an animation first.")
+    if compat.has_unassigned_slots(armature):
+        raise FootlockError(f"“{armature.name}” uses no slot of the action “{data.action.name}”: choose its slot in the Action Editor.")
+    if data.action.library is not None:
+        raise FootlockError(f"The action “{data.action.name}” is linked from another file: make it local or work on a copy.")
+    if data.use_tweak_mode:
+        raise FootlockError("The action is being tweaked in an NLA strip: leave tweak mode (Tab in the NLA Editor) and run again.")
+    if data.use_nla and any(strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute):
+        raise FootlockError(f"NLA strips move “{armature.name}” too: mute their tracks, or bake them into one action (NLA Editor, Edit, Bake Action).")
+
+
+def _check_world(armature, world):
+    scale = np.linalg.norm(world[:, :3, :3], axis=1)
+    if np.any(np.ptp(scale, axis=1) > _UNIFORM * scale.max(axis=1)) or np.any(np.linalg.det(world[:, :3, :3]) <= 0.0):
+        raise FootlockError(f"“{armature.name}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again.")
+
+
+def _bones(armature, legs):
+    """Bone of the legs, the pelvis, and all above them, parents first."""
+    wanted = set()
+    for name in limb_bones(armature, legs):
+        bone = armature.data.bones[name]
+        while bone is not None and bone.name not in wanted:
+            wanted.add(bone.name)
+            bone = bone.parent
+    ordered = [bone for bone in armature.data.bones if bone.name in wanted]
+    index = {bone.name: i for i, bone in enumerate(ordered)}
+    return tuple(
+        kinematics.Bone(
+            name=bone.name,
+            parent=index[bone.parent.name] if bone.parent else -1,
+            rest=np.array(bone.matrix_local, float),
+            length=bone.length,
+            rotation_mode=armature.pose.bones[bone.name].rotation_mode,
+            connected=bone.use_connect,
+            inherit_rotation=bone.use_inherit_rotation,
+            inherit_scale=bone.inherit_scale,
+            local_location=bone.use_local_location,
+        )
+        for bone in ordered
+    )
+
+
+def _frames(armature, paths):
+    """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further than a frame apart (a clip at 120 Hz may be
+    in a scene at 24), otherwise every frame from the first to the last."""
+    keyed = [curve for (path, _), curve in paths.items() if not path.endswith('"]["contact"]') and len(curve.keyframe_points)]
+    at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
+    name = armature.animation_data.action.name
+    if not at:
+        raise FootlockError(f"The action “{name}” has no keys for “{armature.name}”: choose another action.")
+    ranges = np.array([curve.range() for curve in keyed])
+    if not np.isfinite(ranges).all():
+        raise FootlockError(f"The action “{name}” has a key at a frame that is not a number: delete it in the Graph Editor and run again.")
+    first, last = ranges[:, 0].min(), ranges[:, 1].max()
+    longest = max(at, key=len)
+    step = (longest[-1] - longest[0]) / max(len(longest) - 1, 1)
+    grid = longest[0] + step * np.arange(len(longest))
+    dense = len(longest) > 1 and step <= 1.0 + curves.SAME_FRAME and np.abs(longest - grid).max() < curves.SAME_FRAME
+    if not (dense and longest[0] <= first + curves.SAME_FRAME and longest[-1] >= last - curves.SAME_FRAME):
+        longest, step = np.arange(np.floor(first), np.ceil(last) + 1.0), 1.0
+    if len(longest) < _LEAST_FRAMES:
+        raise FootlockError(f"The action “{name}” has {len(longest)} frames, and sliding shows from {_LEAST_FRAMES} on: choose a longer action.")
+    return longest, step
+
+
+def _channels(armature, bone, paths, frames):
+    """Channels of a bone; one without curves has a single frame."""
+    pose_bone = armature.pose.bones[bone.name]
+
+    def channel(name):
+        path = pose_bone.path_from_id(name)
+        value = np.array(getattr(pose_bone, name), float)
+        columns = [curves.sample(curve, frames) if (curve := paths.get((path, i))) else value[i] for i in range(len(value))]
+        if all(np.ndim(column) == 0 for column in columns):
+            return value[None]
+        return np.stack([np.broadcast_to(column, len(frames)) for column in columns], axis=1)
+
+    return kinematics.Channels(channel("location"), channel(rotation_property(bone)), channel("scale"))
+
+
+def _moved_by_more_than_curves(armature, bones):
+    """True where the poses or the object's place depend on more than the curves of the bones."""
+    moved = {curves.bone_and_property(driver.data_path)[0] for driver in armature.animation_data.drivers}
+    moved |= {bone.name for bone in bones if _constraint(armature.pose.bones[bone.name])}
+    return bool(
+        moved & {None, *(bone.name for bone in bones)}
+        or armature.parent is not None
+        or _constraint(armature)
+        or any(path.startswith(_OBJECT_TRANSFORMS) for path, _ in curves.by_path(armature))
+    )
+
+
+def check_keys_move(armature, bones):
+    """Raise FootlockError where a bone (by name) that is to be keyed is moved by a constraint or a driver instead."""
+    driven = {curves.bone_and_property(driver.data_path)[0] for driver in armature.animation_data.drivers}
+    for name in bones:
+        constraint = _constraint(armature.pose.bones[name])
+        if constraint or name in driven:
+            raise FootlockError(
+                f"Bone “{name}” is moved by {f'the constraint “{constraint.name}”' if constraint else 'a driver'}, so keys on it would do nothing:"
+                " bake the action first (Pose, Animation, Bake Action, with Visual Keying and Clear Constraints)."
+            )
+
+
+def _constraint(owner):
+    """The first constraint of an object or pose bone that has an influence, or None."""
+    return next((constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0), None)
+
+
+def _stepped(scene, armature, bones, frames):
+    """Poses of each bone and the armature's world matrices (n, 4, 4), by evaluating every frame."""
+    poses = np.empty((len(bones), len(frames), 4, 4))
+    world = np.empty((len(frames), 4, 4))
+    pose_bones = [armature.pose.bones[bone.name] for bone in bones]
+    with kept_frame(scene):
+        for i, frame in enumerate(frames):
+            whole = int(np.floor(frame))
+            scene.frame_set(whole, subframe=min(float(frame - whole), 0.99999))
+            world[i] = armature.matrix_world
+            for j, pose_bone in enumerate(pose_bones):
+                poses[j, i] = pose_bone.matrix
+    return tuple(poses), world
+
+
+@contextmanager
+def kept_frame(scene):
+    """The scene's frame, put back at the end."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+
+
+def _leg_length(clip):
+    """Median length of thigh and shin together, in the scene's units."""
+    lengths = []
+    for leg in clip.legs.legs:
+        hip, knee, heel = clip.head(leg.thigh), clip.head(leg.shin), clip.head(leg.foot)
+        lengths.append(np.median(rot.length(knee - hip) + rot.length(heel - knee)))
+    return float(np.median(lengths))
+
+
+def _plausible(bone, leg_length, shares):
+    length = float(np.median(rot.length(bone)))
+    return shares[0] * leg_length <= length <= shares[1] * leg_length

@@ -1,0 +1,101 @@
+"""A correction written into the action: the legs' rotations and the location that carries the pelvis, and nothing else."""
+
+import numpy as np
+
+from ..solvers import rotations as rot
+from ..solvers.errors import FootlockError
+from . import clip as clips
+from . import compat, curves, kinematics
+
+# A channel that changes by less than this (radians, parts of a quaternion, or units of the armature) keeps the number that it has: it is below what
+# single precision keeps of it.
+_UNCHANGED = 1e-6
+# A modifier that repeats the keys leaves those of the whole action as they are.
+_HARMLESS_MODIFIERS = {"CYCLES"}
+
+
+def check(armature, legs):
+    """Raise FootlockError where the legs' keys would not move them: constraints, drivers, muted curves, modifiers. Call before anything is changed."""
+    keyed = {legs.carrier or legs.pelvis: "location"}
+    clips.check_keys_move(armature, clips.limb_bones(armature, legs))
+    pose_bones = armature.pose.bones
+    for leg in legs.legs:
+        for name in filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe)):
+            keyed[name] = "rotation"
+    held = compat.channels(armature)
+    for curve in held.fcurves if held else ():
+        bone, channel = curves.bone_and_property(curve.data_path)
+        if not channel.startswith(keyed.get(bone, " ")):
+            continue
+        if compat.is_muted(curve):
+            raise FootlockError(f"The curve “{channel}” of bone “{bone}” is muted, so keys on it would do nothing: unmute it, or delete it.")
+        if any(not modifier.mute and modifier.type not in _HARMLESS_MODIFIERS for modifier in curve.modifiers):
+            raise FootlockError(f"The curve “{channel}” of bone “{bone}” has a modifier that would change the corrected keys: bake it first (Key, Bake).")
+    carrier = pose_bones[legs.carrier or legs.pelvis]
+    if carrier.bone.use_connect:
+        raise FootlockError(f"Bone “{carrier.name}” is connected to its parent and cannot move: choose another pelvis, or disconnect it in Edit Mode.")
+
+
+def write(armature, clip, pelvis, solution):
+    """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs), into the action in use.
+
+    Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps its rotation mode, the signs of its
+    quaternions and the turns of its Euler angles.
+    """
+    world = clip.world_from_armature[:, :3, :3]
+    shift = np.linalg.solve(np.broadcast_to(world, (len(pelvis), 3, 3)), (pelvis - clip.head(clip.legs.pelvis))[..., None])[..., 0]
+    upright = world / np.linalg.norm(world, axis=1, keepdims=True)
+    turns = {}
+    for i, leg in enumerate(clip.legs.legs):
+        bones = ((leg.thigh, solution.thigh_turn), (leg.shin, solution.shin_turn), (leg.foot, solution.foot_turn), (leg.toe, solution.toe_turn))
+        for name, turn in bones:
+            if name:
+                turns[name] = upright.transpose(0, 2, 1) @ rot.to_matrix(turn[:, i]) @ upright
+    for bone, channel, old, new in corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns):
+        _write_channel(armature, clip.frames, bone, channel, old, new)
+
+
+def corrected_channels(clip, shifts, turns):
+    """The channels that change: (bone, property, old (frames or 1, n), new (frames, n)) of each.
+
+    shifts: bone name → (frames, 3), by which its head moves; turns: bone name → (frames, 3, 3), put before its orientation. Armature space and units. Bones below
+    are carried along.
+    """
+    changed, poses = [], list(clip.poses)
+    moved = set()
+    for i, bone in enumerate(clip.bones):
+        if bone.name not in shifts and bone.name not in turns and bone.parent not in moved:
+            continue
+        moved.add(i)
+        channels = clip.channels[i]
+        parent = (clip.bones[bone.parent], poses[bone.parent]) if bone.parent >= 0 else (None, None)
+        space = kinematics.space(bone, *parent)
+        location, rotation = channels.location, channels.rotation
+        if bone.name in shifts:
+            location = _kept(kinematics.local_location(space, poses[i][:, :3, 3] + shifts[bone.name]), location)
+            changed.append((bone, "location", channels.location, location))
+        if bone.name in turns:
+            local = kinematics.local_rotation(space, turns[bone.name] @ poses[i][:, :3, :3])
+            rotation = _kept(kinematics.rotation_channel(local, bone.rotation_mode, rotation), rotation)
+            changed.append((bone, clips.rotation_property(bone), channels.rotation, rotation))
+        matrix = kinematics.basis(kinematics.Channels(location, rotation, channels.scale), bone.rotation_mode, bone.connected)
+        poses[i] = np.broadcast_to(kinematics.pose(space, matrix), poses[i].shape)
+    return changed
+
+
+def _kept(new, old):
+    """The new channel (frames, n), with the old numbers in frames where the change is below what is kept of it."""
+    same = np.abs(new - old).max(axis=1, keepdims=True) < _UNCHANGED
+    return np.where(same, old, new)
+
+
+def _write_channel(armature, frames, bone, channel, old, new):
+    if np.array_equal(np.broadcast_to(old, new.shape), new):
+        return
+    paths = curves.by_path(armature)
+    path = armature.pose.bones[bone.name].path_from_id(channel)
+    for i in range(new.shape[1]):
+        curve = paths.get((path, i))
+        if curve is not None and np.array_equal(np.broadcast_to(old[:, i], len(new)), new[:, i]):
+            continue
+        curves.write(curve or compat.ensure_fcurve(armature, path, i, bone.name), frames, new[:, i])

@@ -1,0 +1,57 @@
+"""Contact labels as a JSON file: one value a frame, keyed by the bone that bears the property."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ..solvers.errors import FootlockError
+
+# An hour of four feet at 120 Hz takes 5 MB; a larger file is none of labels.
+_LARGEST = 64 << 20
+
+
+def read(path, legs, frames):
+    """Labels (frames, legs) bool from a file. ``frames``: how many the clip has. Raises FootlockError for a file that does not fit."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise FootlockError(f"“{path}” is too large for a labels file: choose one that --export-contacts wrote.")
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FootlockError(f"The labels file “{path}” cannot be read ({_reason(error)}): check its path.") from error
+    try:
+        contacts = json.loads(text)["contacts"]
+        names = set(contacts.keys())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise FootlockError(f"“{path}” is not a labels file: it wants an object with “contacts”, as --export-contacts writes it.") from error
+    columns = []
+    for leg in legs.legs:
+        if leg.bearer not in names:
+            found = ", ".join(f"“{name}”" for name in sorted(map(str, names))[:4]) or "no bone"
+            raise FootlockError(f"“{path}” has labels for {found} and none for “{leg.bearer}”: use labels of this skeleton.")
+        columns.append(_column(path, leg.bearer, contacts[leg.bearer], frames))
+    return np.stack(columns, axis=1)
+
+
+def write(path, legs, labels, frame_rate, frame_start):
+    """Write labels (frames, legs). Raises FootlockError where the file cannot be written."""
+    contacts = {leg.bearer: labels[:, i].astype(int).tolist() for i, leg in enumerate(legs.legs)}
+    text = json.dumps({"frame_rate": frame_rate, "frame_start": frame_start, "contacts": contacts})
+    try:
+        Path(path).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise FootlockError(f"The labels file “{path}” cannot be written ({_reason(error)}): choose another place.") from error
+
+
+def _column(path, bone, values, frames):
+    if not isinstance(values, list) or len(values) != frames:
+        count = len(values) if isinstance(values, list) else "no"
+        raise FootlockError(f"“{path}” has {count} labels for “{bone}” and the clip has {frames} frames: use labels of this clip.")
+    if not all(isinstance(value, (int, float)) and 0 <= value <= 1 for value in values):
+        raise FootlockError(f"“{path}” has a label for “{bone}” that is not between 0 and 1: mend the file or detect anew.")
+    return np.array(values, float) > 0.5
+
+
+def _reason(error):
+    return getattr(error, "strerror", None) or str(error)

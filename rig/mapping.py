@@ -1,0 +1,111 @@
+"""The leg map as it is stored with the armature, where the panel edits it."""
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from ..solvers.errors import FootlockError
+from .names import Leg, LegMap, ancestors, find_legs
+
+
+class FootlockLeg(bpy.types.PropertyGroup):
+    """Bones of one leg, and how much it slid in the last run."""
+
+    side: StringProperty(name="Side", description="L or R; empty for a leg that has no side")
+    thigh: StringProperty(name="Thigh", description="Bone that starts at the hip")
+    shin: StringProperty(name="Shin", description="Bone that starts at the knee")
+    foot: StringProperty(name="Foot", description="Bone that starts at the ankle")
+    toe: StringProperty(name="Toe", description="Bone that starts at the ball of the foot; empty where the foot has none")
+    contacts: IntProperty(name="Contacts", description="How many contacts the last run had")
+    out_of_reach: IntProperty(name="Out of Reach", description="Frames in which the leg was too short to hold the toe")
+    slide_before: FloatProperty(name="Slide Before", description="Mean slide in contact before the run, metres per frame", unit="LENGTH")
+    slide_after: FloatProperty(name="Slide After", description="Mean slide in contact after the run, metres per frame", unit="LENGTH")
+    largest_before: FloatProperty(name="Largest Before", description="Largest slide in contact before, metres per frame", unit="LENGTH")
+    largest_after: FloatProperty(name="Largest After", description="Largest slide in contact after, metres per frame", unit="LENGTH")
+
+
+class FootlockMapping(bpy.types.PropertyGroup):
+    """Legs of an armature."""
+
+    pelvis: StringProperty(name="Pelvis", description="Bone between the legs, whose location shares the correction")
+    legs: CollectionProperty(type=FootlockLeg, name="Legs")
+    has_result: BoolProperty(name="Has Result", description="The slide of the last run is known")
+
+
+classes = (FootlockLeg, FootlockMapping)
+
+
+def register():
+    for cls in classes:
+        bpy.utils.register_class(cls)
+    bpy.types.Armature.footlock = PointerProperty(type=FootlockMapping, name="Footlock", description="Legs that Footlock works on")
+
+
+def unregister():
+    del bpy.types.Armature.footlock
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)
+
+
+def find(armature):
+    """The legs of an armature object by the names of its bones. Raises FootlockError where none is found."""
+    found = find_legs({bone.name: bone.parent.name if bone.parent else None for bone in armature.data.bones})
+    if found is None:
+        raise FootlockError(f"No leg was found in “{armature.name}”: choose thigh, shin and foot under Legs in the Footlock panel.")
+    return found
+
+
+def stored(armature):
+    """The legs stored with an armature object, or None. Raises FootlockError where they do not fit its bones."""
+    mapping = armature.data.footlock
+    if not len(mapping.legs):
+        return None
+    legs = tuple(Leg(leg.side, leg.thigh, leg.shin, leg.foot, leg.toe) for leg in mapping.legs)
+    result = LegMap(mapping.pelvis, legs)
+    check(armature, result)
+    return result
+
+
+def of(armature):
+    """The legs stored with an armature object, otherwise found by their names."""
+    return stored(armature) or find(armature)
+
+
+def store(armature, legs):
+    """Store a leg map with the armature, in place of what is there."""
+    mapping = armature.data.footlock
+    mapping.pelvis = legs.pelvis
+    mapping.has_result = False
+    mapping.legs.clear()
+    for leg in legs.legs:
+        item = mapping.legs.add()
+        item.name = leg.label
+        item.side, item.thigh, item.shin, item.foot, item.toe = leg.side, leg.thigh, leg.shin, leg.foot, leg.toe
+
+
+def store_result(armature, contacts, before, after, out_of_reach):
+    """Store with each leg how many contacts it had, its Slide before and after, and its frames out of reach, for the panel to show."""
+    mapping = armature.data.footlock
+    for item, count, old, new, missed in zip(mapping.legs, contacts, before, after, out_of_reach, strict=True):
+        item.contacts, item.out_of_reach = count, missed
+        item.slide_before, item.slide_after = old.mean, new.mean
+        item.largest_before, item.largest_after = old.largest, new.largest
+    mapping.has_result = True
+
+
+def check(armature, legs):
+    """Raise FootlockError where a leg map names bones that are missing, used twice, or not in one chain."""
+    bones = armature.data.bones
+    parents = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
+    used = set()
+    for name in (legs.pelvis, *(name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))):
+        if name not in parents:
+            what = f"Bone “{name}” is not in “{armature.name}”" if name else f"A leg of “{armature.name}” lacks a bone"
+            raise FootlockError(f"{what}: choose the bones under Legs in the Footlock panel, or click Find Legs.")
+    for leg in legs.legs:
+        chain = [name for name in (legs.pelvis, leg.thigh, leg.shin, leg.foot, leg.toe) if name]
+        for upper, lower in zip(chain, chain[1:], strict=False):
+            if lower not in parents or upper not in ancestors(lower, parents):
+                raise FootlockError(f"Bone “{lower}” does not hang from “{upper}”: choose the bones of this leg from the hip down.")
+        if used & set(chain[1:]):
+            raise FootlockError(f"Bone “{sorted(used & set(chain[1:]))[0]}” is in two legs: choose another bone for one of them.")
+        used |= set(chain[1:])

@@ -1,0 +1,9 @@
+"""Settings and panels."""
+
+
+def register():
+    pass
+
+
+def unregister():
+    pass
