@@ -1,6 +1,7 @@
 """Footlock: feet that stay where they are planted.
 
-Registers the extension and nothing else. Blender's modules are imported when it is enabled, so the solvers can be used, and tested, without Blender.
+Registers the extension and nothing else. Blender's modules are imported when it is enabled, so the solvers can be
+used, and tested, without Blender.
 """
 
 

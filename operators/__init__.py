@@ -2,9 +2,15 @@
 
 import bpy
 
-from . import detect_contacts, map_legs, remove_sliding
+from . import detect_contacts, edit_legs, map_legs, remove_sliding
 
-classes = (map_legs.FOOTLOCK_OT_map_legs, detect_contacts.FOOTLOCK_OT_detect_contacts, remove_sliding.FOOTLOCK_OT_remove_sliding)
+classes = (
+    map_legs.FOOTLOCK_OT_map_legs,
+    edit_legs.FOOTLOCK_OT_add_leg,
+    edit_legs.FOOTLOCK_OT_remove_leg,
+    detect_contacts.FOOTLOCK_OT_detect_contacts,
+    remove_sliding.FOOTLOCK_OT_remove_sliding,
+)
 
 
 def register():

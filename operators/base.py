@@ -4,8 +4,8 @@ from ..solvers.errors import FootlockError
 
 
 class ArmatureOperator:
-    """Works on the active armature. ``run`` does the work and returns the sentence that is reported; a FootlockError that it raises before it has changed anything
-    becomes the report instead, and the operator is cancelled."""
+    """Works on the active armature. ``run`` does the work and returns the sentence that is reported; a FootlockError
+    that it raises before it has changed anything becomes the report instead, and the operator is cancelled."""
 
     bl_options = {"REGISTER", "UNDO"}
 
@@ -14,6 +14,9 @@ class ArmatureOperator:
         armature = context.object
         if armature is None or armature.type != "ARMATURE":
             cls.poll_message_set("Select the armature of the character")
+            return False
+        if armature.data.library is not None:
+            cls.poll_message_set("The armature is linked from another file: make a library override of it and its data")
             return False
         if armature.mode == "EDIT":
             cls.poll_message_set("Leave Edit Mode")
@@ -28,6 +31,20 @@ class ArmatureOperator:
             return {"CANCELLED"}
         self.report({"INFO"}, message)
         return {"FINISHED"}
+
+
+class ActionOperator(ArmatureOperator):
+    """Works on the active armature's action."""
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        data = context.object.animation_data
+        if data is None or data.action is None:
+            cls.poll_message_set("Assign or import an animation first")
+            return False
+        return True
 
 
 def one_leg_note(legs):

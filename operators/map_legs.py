@@ -12,14 +12,23 @@ from .base import ArmatureOperator, one_leg_note
 class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
     bl_idname = "footlock.map_legs"
     bl_label = "Find Legs"
-    bl_description = "Find the pelvis and the bones of each leg by their names. Given bones are taken instead: thigh, shin, foot and toe of each leg"
+    bl_description = (
+        "Find the pelvis and the bones of each leg by their names. Given bones are taken instead:"
+        " thigh, shin, foot and toe of each leg"
+    )
 
-    pelvis: StringProperty(name="Pelvis", description="Bone between the legs; empty to find it by its name", options={"SKIP_SAVE"})
+    pelvis: StringProperty(
+        name="Pelvis", description="Bone between the legs; empty to find it by its name", options={"SKIP_SAVE"}
+    )
     left: StringProperty(
-        name="Left Leg", description="Thigh, shin, foot and, where there is one, toe, separated by |; empty to find it", options={"SKIP_SAVE"}
+        name="Left Leg",
+        description="Thigh, shin, foot and, where there is one, toe, separated by |; empty to find it",
+        options={"SKIP_SAVE"},
     )
     right: StringProperty(
-        name="Right Leg", description="Thigh, shin, foot and, where there is one, toe, separated by |; empty to find it", options={"SKIP_SAVE"}
+        name="Right Leg",
+        description="Thigh, shin, foot and, where there is one, toe, separated by |; empty to find it",
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context, armature):
@@ -40,7 +49,10 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
 def _leg(side, bones):
     names = [name.strip() for name in bones.split("|")]
     if not 3 <= len(names) <= 4:
-        raise FootlockError(f"A leg is thigh, shin, foot and perhaps toe, and “{bones}” names {len(names)} bones: give three or four, separated by |.")
+        raise FootlockError(
+            f"A leg is thigh, shin, foot and perhaps toe, and “{bones}” names {len(names)} bones:"
+            " give three or four, separated by |."
+        )
     return Leg(side, *names)
 
 

@@ -4,20 +4,21 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty, FloatProperty
 
 from ..rig import clip as clips
 from ..rig import contact_property, correction, mapping
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, slide
 from ..solvers.errors import FootlockError
-from .base import ArmatureOperator, one_leg_note
+from .base import ActionOperator, one_leg_note
+from .properties import RemovalProperties
 
 
 @dataclass(frozen=True)
 class Removal:
-    """What was done to a ``clip`` (as it was read) with ``labels`` (frames, legs): Slide of each leg ``before`` and ``after``, the latter measured on the
-    written action; frames ``out_of_reach`` (frames, legs)."""
+    """What was done to a ``clip`` of ``armature`` (as it was read) with ``labels`` (frames, legs): Slide of each leg
+    ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach`` (frames, legs)."""
 
+    armature: str
     clip: clips.Clip
     labels: np.ndarray
     before: list
@@ -33,8 +34,8 @@ class Removal:
 def remove(scene, armature, legs, settings=foot_skate.Settings(), unit=0.0, labels=None):
     """Correct an armature's action. ``labels`` (frames, legs) bool; without, those of its contact curves.
 
-    Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where the rig or its action forbid it or there is
-    no contact curve.
+    Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
+    the rig or its action forbid it or there is no contact curve.
     """
     correction.check(armature, legs)
     clip = clips.read(scene, armature, legs, unit)
@@ -49,39 +50,23 @@ def remove(scene, armature, legs, settings=foot_skate.Settings(), unit=0.0, labe
     correction.write(armature, clip, result.pelvis, result.legs)
     written = clips.read(scene, armature, legs, clip.unit).leg_pose()
     return Removal(
-        clip, labels, slide.measure(pose.toe, labels), slide.measure(written.toe, labels), result.out_of_reach, result.converged
+        armature.name,
+        clip,
+        labels,
+        slide.measure(pose.toe, labels),
+        slide.measure(written.toe, labels),
+        result.out_of_reach,
+        result.converged,
     )
 
 
-class FOOTLOCK_OT_remove_sliding(ArmatureOperator, bpy.types.Operator):
+class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.remove_sliding"
     bl_label = "Remove Sliding"
-    bl_description = "Correct the action so that each toe stays in one place while its contact curve is up. Pelvis and legs get new keys, nothing else changes"
-
-    method: EnumProperty(
-        name="Method",
-        description="How the toes are held",
-        items=(
-            ("offline", "Whole Clip", "Solve the whole clip at once: pelvis and free feet share the correction"),
-            ("runtime", "Runtime", "Lock each toe frame by frame, as a game would: the pelvis keeps its path"),
-        ),
-        default="offline",
+    bl_description = (
+        "Correct the action so that each toe stays in one place while its contact curve is up."
+        " Pelvis and legs get new keys, nothing else changes"
     )
-    softening: FloatProperty(
-        name="Softening",
-        description="A leg is kept from stretching out over this last part of its length, metres",
-        default=0.01, min=0.0, soft_max=0.1, precision=3, unit="LENGTH",
-    )  # fmt: skip
-    lock_distance: FloatProperty(
-        name="Lock Within", description="Runtime: a toe locks when it is this near to the source, metres", default=0.01, min=0.0, soft_max=0.5, unit="LENGTH"
-    )
-    unlock_distance: FloatProperty(
-        name="Unlock Beyond", description="Runtime: a toe is let go when the source is this far, metres", default=0.25, min=0.0, soft_max=1.0, unit="LENGTH"
-    )
-    blend_time: FloatProperty(
-        name="Blend", description="Runtime: time of the change between locked and free, seconds", default=0.5, min=0.0, soft_max=2.0, subtype="TIME_ABSOLUTE"
-    )
-    unit: FloatProperty(name="Unit", description="Metres of one unit of the scene; 0 to judge it from the legs", default=0.0, min=0.0, soft_max=1.0, precision=6)
 
     def run(self, context, armature):
         legs = mapping.of(armature)

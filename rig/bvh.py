@@ -92,7 +92,7 @@ class BvhFile:
         names = [joint.name for joint in self.joints]
         if name not in names:
             known = ", ".join(names[:40])
-            raise FootlockError(f"The BVH file has no joint {_shown(name)}; choose one of {known}")
+            raise FootlockError(f"The BVH file has no joint {_shown(name)}: choose one of {known}.")
         return names.index(name)
 
     def position_columns(self, joint: int) -> tuple[tuple[int, ...], str]:
@@ -285,7 +285,7 @@ def _motion(data: bytes, start: int, joints: tuple[Joint, ...], promised: int, f
     if not count and not promised:
         raise fail("has no frames", "export it again with its animation")
     if count < promised * channels:
-        raise fail(f"is cut off: its header promises {promised} frames and {count // channels} are there")
+        raise fail(f"is cut off, its header promises {promised} frames and {count // channels} are there")
     if count > promised * channels:
         raise fail(f"holds more numbers than the {promised} frames of {channels} channels that its header promises")
     values = np.concatenate(blocks)

@@ -1,4 +1,5 @@
-"""A clip: the poses of a character's legs over the frames of its action, in armature space, and the way from there to the world in metres."""
+"""A clip: the poses of a character's legs over the frames of its action, in armature space, and the way from there to
+the world in metres."""
 
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from ..solvers.errors import FootlockError
 from ..solvers.leg_chain import LegPose
 from . import compat, curves, kinematics, names, units
 
-# A tail further from the toe's joint than this share of thigh and shin, or nearer, is no toe end: leaf bones have any length.
+# A tail further from the toe's joint than this share of thigh and shin, or nearer, is no toe end: leaf bones have any
+# length.
 _TOE_LENGTHS = (0.02, 0.35)
 # The same for a foot without a toe bone.
 _FOOT_LENGTHS = (0.08, 0.6)
@@ -26,9 +28,10 @@ _ROTATION_PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rota
 
 @dataclass(frozen=True)
 class Clip:
-    """Poses over time. ``frames`` (n,): scene frames, evenly spaced, not always whole. ``frame_rate``: Hz, of these frames. ``unit``: metres of one unit of the
-    scene. ``bones``: Bone of the legs, the pelvis and all above, parents first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone, armature
-    space. ``world_from_armature``: (n or 1, 4, 4), metres."""
+    """Poses over time. ``frames`` (n,): scene frames, evenly spaced, not always whole. ``frame_rate``: Hz, of these
+    frames. ``unit``: metres of one unit of the scene. ``bones``: Bone of the legs, the pelvis and all above, parents
+    first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone, armature space.
+    ``world_from_armature``: (n or 1, 4, 4), metres."""
 
     frames: np.ndarray
     frame_rate: float
@@ -79,8 +82,9 @@ class Clip:
 def read(scene, armature, legs, unit=0.0):
     """Read the clip of an armature object's action.
 
-    legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). The poses come from the curves by forward kinematics in numpy, and
-    by stepping the scene's frames only where something else moves the bones or the object. Raises FootlockError where there is no clip to correct.
+    legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). The poses come from
+    the curves by forward kinematics in numpy, and by stepping the scene's frames only where something else moves the
+    bones or the object. Raises FootlockError where there is no clip to correct.
     """
     _check_usable(armature)
     paths = curves.by_path(armature)
@@ -119,7 +123,8 @@ def forward(bones, channels, frames):
 
 
 def limb_bones(armature, legs):
-    """Names of the bones from the pelvis down to the toes, those in between included, and the one that carries the pelvis."""
+    """Names of the bones from the pelvis down to the toes, those in between included, and the one that carries the
+    pelvis."""
     wanted = {legs.carrier or legs.pelvis, legs.pelvis}
     for leg in legs.legs:
         bone = armature.pose.bones[leg.toe or leg.foot]
@@ -131,24 +136,39 @@ def limb_bones(armature, legs):
 
 def _check_usable(armature):
     if armature.data.pose_position == "REST":
-        raise FootlockError(f"“{armature.name}” shows its rest position: switch it to Pose Position in the armature's properties.")
+        raise FootlockError(
+            f"“{armature.name}” shows its rest position: switch it to Pose Position in the armature's properties."
+        )
     data = armature.animation_data
     if data is None or data.action is None:
         raise FootlockError(f"“{armature.name}” has no action: assign or import an animation first.")
     if compat.has_unassigned_slots(armature):
-        raise FootlockError(f"“{armature.name}” uses no slot of the action “{data.action.name}”: choose its slot in the Action Editor.")
+        raise FootlockError(
+            f"“{armature.name}” uses no slot of the action “{data.action.name}”: choose its slot in the Action Editor."
+        )
     if data.action.library is not None:
-        raise FootlockError(f"The action “{data.action.name}” is linked from another file: make it local or work on a copy.")
+        raise FootlockError(
+            f"The action “{data.action.name}” is linked from another file: make it local or work on a copy."
+        )
     if data.use_tweak_mode:
-        raise FootlockError("The action is being tweaked in an NLA strip: leave tweak mode (Tab in the NLA Editor) and run again.")
-    if data.use_nla and any(strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute):
-        raise FootlockError(f"NLA strips move “{armature.name}” too: mute their tracks, or bake them into one action (NLA Editor, Edit, Bake Action).")
+        raise FootlockError(
+            "The action is being tweaked in an NLA strip: leave tweak mode (Tab in the NLA Editor) and run again."
+        )
+    if data.use_nla and any(
+        strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute
+    ):
+        raise FootlockError(
+            f"NLA strips move “{armature.name}” too: mute their tracks, or bake them into one"
+            " action (NLA Editor, Edit, Bake Action)."
+        )
 
 
 def _check_world(armature, world):
     scale = np.linalg.norm(world[:, :3, :3], axis=1)
     if np.any(np.ptp(scale, axis=1) > _UNIFORM * scale.max(axis=1)) or np.any(np.linalg.det(world[:, :3, :3]) <= 0.0):
-        raise FootlockError(f"“{armature.name}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again.")
+        raise FootlockError(
+            f"“{armature.name}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again."
+        )
 
 
 def _bones(armature, legs):
@@ -178,16 +198,22 @@ def _bones(armature, legs):
 
 
 def _frames(armature, paths):
-    """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further than a frame apart (a clip at 120 Hz may be
-    in a scene at 24), otherwise every frame from the first to the last."""
-    keyed = [curve for (path, _), curve in paths.items() if not path.endswith('"]["contact"]') and len(curve.keyframe_points)]
+    """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further
+    than a frame apart (a clip at 120 Hz may be in a scene at 24), otherwise every frame from the first to the
+    last."""
+    keyed = [
+        curve for (path, _), curve in paths.items() if not path.endswith('"]["contact"]') and len(curve.keyframe_points)
+    ]
     at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
     name = armature.animation_data.action.name
     if not at:
         raise FootlockError(f"The action “{name}” has no keys for “{armature.name}”: choose another action.")
     ranges = np.array([curve.range() for curve in keyed])
     if not np.isfinite(ranges).all():
-        raise FootlockError(f"The action “{name}” has a key at a frame that is not a number: delete it in the Graph Editor and run again.")
+        raise FootlockError(
+            f"The action “{name}” has a key at a frame that is not a number: delete it in the"
+            " Graph Editor and run again."
+        )
     first, last = ranges[:, 0].min(), ranges[:, 1].max()
     longest = max(at, key=len)
     step = (longest[-1] - longest[0]) / max(len(longest) - 1, 1)
@@ -196,7 +222,10 @@ def _frames(armature, paths):
     if not (dense and longest[0] <= first + curves.SAME_FRAME and longest[-1] >= last - curves.SAME_FRAME):
         longest, step = np.arange(np.floor(first), np.ceil(last) + 1.0), 1.0
     if len(longest) < _LEAST_FRAMES:
-        raise FootlockError(f"The action “{name}” has {len(longest)} frames, and sliding shows from {_LEAST_FRAMES} on: choose a longer action.")
+        raise FootlockError(
+            f"The action “{name}” has {len(longest)} frames, and sliding shows from {_LEAST_FRAMES} on:"
+            " choose a longer action."
+        )
     return longest, step
 
 
@@ -207,7 +236,9 @@ def _channels(armature, bone, paths, frames):
     def channel(name):
         path = pose_bone.path_from_id(name)
         value = np.array(getattr(pose_bone, name), float)
-        columns = [curves.sample(curve, frames) if (curve := paths.get((path, i))) else value[i] for i in range(len(value))]
+        columns = [
+            curves.sample(curve, frames) if (curve := paths.get((path, i))) else value[i] for i in range(len(value))
+        ]
         if all(np.ndim(column) == 0 for column in columns):
             return value[None]
         return np.stack([np.broadcast_to(column, len(frames)) for column in columns], axis=1)
@@ -234,14 +265,17 @@ def check_keys_move(armature, bones):
         constraint = _constraint(armature.pose.bones[name])
         if constraint or name in driven:
             raise FootlockError(
-                f"Bone “{name}” is moved by {f'the constraint “{constraint.name}”' if constraint else 'a driver'}, so keys on it would do nothing:"
+                f"Bone “{name}” is moved by {f'the constraint “{constraint.name}”' if constraint else 'a driver'},"
+                " so keys on it would do nothing:"
                 " bake the action first (Pose, Animation, Bake Action, with Visual Keying and Clear Constraints)."
             )
 
 
 def _constraint(owner):
     """The first constraint of an object or pose bone that has an influence, or None."""
-    return next((constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0), None)
+    return next(
+        (constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0), None
+    )
 
 
 def _stepped(scene, armature, bones, frames):

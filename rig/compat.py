@@ -1,7 +1,8 @@
 """Every difference between the versions of Blender, 4.2 to 5.3.
 
-Up to 4.3 an action holds F-curves itself; since 4.4 it has slots, and the curves of a slot are in its channelbag. ``Action.fcurves`` then stands for the first
-slot only and is gone in 5.0, so nothing else in the project touches it. Features are asked for, not version numbers.
+Up to 4.3 an action holds F-curves itself; since 4.4 it has slots, and the curves of a slot are in its channelbag.
+``Action.fcurves`` then stands for the first slot only and is gone in 5.0, so nothing else in the project touches it.
+Features are asked for, not version numbers.
 """
 
 import bpy
@@ -11,7 +12,8 @@ LAYERED = "action_slot" in bpy.types.AnimData.bl_rna.properties
 
 
 def channels(owner):
-    """What holds the F-curves and groups that animate ``owner`` (an ID): the action, or the channelbag of the slot in use; None without."""
+    """What holds the F-curves and groups that animate ``owner`` (an ID): the action, or the channelbag of the slot in
+    use; None without."""
     data = owner.animation_data
     if data is None or data.action is None:
         return None
@@ -29,13 +31,21 @@ def channels(owner):
 
 
 def has_unassigned_slots(owner):
-    """True where ``owner`` has an action with slots of which it uses none, so that nothing moves and no error says why."""
+    """True where ``owner`` has an action with slots of which it uses none, so that nothing moves and no error says
+    why."""
     data = owner.animation_data
-    return LAYERED and data is not None and data.action is not None and data.action_slot is None and len(data.action.slots) > 0
+    return (
+        LAYERED
+        and data is not None
+        and data.action is not None
+        and data.action_slot is None
+        and len(data.action.slots) > 0
+    )
 
 
 def ensure_fcurve(owner, data_path, index, group):
-    """The F-curve of ``data_path`` in the action in use by ``owner``, made in the group of that name where it is missing."""
+    """The F-curve of ``data_path`` in the action in use by ``owner``, made in the group of that name where it is
+    missing."""
     held = channels(owner)
     curve = held.fcurves.find(data_path, index=index) if held else None
     if curve:
@@ -50,5 +60,6 @@ def ensure_fcurve(owner, data_path, index, group):
 
 
 def is_muted(curve):
-    """True where the curve does not move anything. Up to 4.3 the mute of its group counts too; later it only looks so."""
+    """True where the curve does not move anything. Up to 4.3 the mute of its group counts too; later it only looks
+    so."""
     return curve.mute or (not LAYERED and curve.group is not None and curve.group.mute)

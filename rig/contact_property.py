@@ -10,7 +10,8 @@ LEVEL = 0.5
 
 
 def read(armature, legs, frames):
-    """Labels (frames, legs) bool as the curves have them at ``frames``; a leg without a curve has none. None where no leg has a curve."""
+    """Labels (frames, legs) bool as the curves have them at ``frames``; a leg without a curve has none. None where no
+    leg has a curve."""
     paths = curves.by_path(armature)
     columns = []
     for leg in legs.legs:
@@ -27,7 +28,13 @@ def write(armature, legs, frames, labels):
         pose_bone = armature.pose.bones[leg.bearer]
         pose_bone[NAME] = 0.0
         pose_bone.id_properties_ui(NAME).update(
-            min=0.0, max=1.0, soft_min=0.0, soft_max=1.0, default=0.0, precision=2, description="1 while this foot is planted, 0 while it is free"
+            min=0.0,
+            max=1.0,
+            soft_min=0.0,
+            soft_max=1.0,
+            default=0.0,
+            precision=2,
+            description="1 while this foot is planted, 0 while it is free",
         )
         pose_bone.property_overridable_library_set(f'["{NAME}"]', True)
         values = labels[:, i].astype(float)
@@ -39,4 +46,5 @@ def write(armature, legs, frames, labels):
 
 
 def _path(armature, leg):
-    return armature.pose.bones[leg.bearer].path_from_id(f'["{NAME}"]')
+    # Blender gives the path of a property only while it exists; that of the bone it always gives.
+    return f'{armature.pose.bones[leg.bearer].path_from_id()}["{NAME}"]'

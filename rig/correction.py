@@ -1,21 +1,23 @@
-"""A correction written into the action: the legs' rotations and the location that carries the pelvis, and nothing else."""
+"""A correction written into the action: the legs' rotations and the location that carries the pelvis, and nothing
+else."""
 
 import numpy as np
 
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, curves, kinematics
+from . import compat, curves, kinematics, names
 
-# A channel that changes by less than this (radians, parts of a quaternion, or units of the armature) keeps the number that it has: it is below what
-# single precision keeps of it.
+# A channel that changes by less than this (radians, parts of a quaternion, or units of the armature) keeps the number
+# that it has: it is below what single precision keeps of it.
 _UNCHANGED = 1e-6
 # A modifier that repeats the keys leaves those of the whole action as they are.
 _HARMLESS_MODIFIERS = {"CYCLES"}
 
 
 def check(armature, legs):
-    """Raise FootlockError where the legs' keys would not move them: constraints, drivers, muted curves, modifiers. Call before anything is changed."""
+    """Raise FootlockError where the legs' keys would not move them: constraints, drivers, muted curves, modifiers.
+    Call before anything is changed."""
     keyed = {legs.carrier or legs.pelvis: "location"}
     clips.check_keys_move(armature, clips.limb_bones(armature, legs))
     pose_bones = armature.pose.bones
@@ -28,38 +30,76 @@ def check(armature, legs):
         if not channel.startswith(keyed.get(bone, " ")):
             continue
         if compat.is_muted(curve):
-            raise FootlockError(f"The curve “{channel}” of bone “{bone}” is muted, so keys on it would do nothing: unmute it, or delete it.")
+            raise FootlockError(
+                f"The curve “{channel}” of bone “{bone}” is muted, so keys on it would do nothing:"
+                " unmute it, or delete it."
+            )
         if any(not modifier.mute and modifier.type not in _HARMLESS_MODIFIERS for modifier in curve.modifiers):
-            raise FootlockError(f"The curve “{channel}” of bone “{bone}” has a modifier that would change the corrected keys: bake it first (Key, Bake).")
+            raise FootlockError(
+                f"The curve “{channel}” of bone “{bone}” has a modifier that would change the corrected keys:"
+                " bake it first (Key, Bake)."
+            )
     carrier = pose_bones[legs.carrier or legs.pelvis]
     if carrier.bone.use_connect:
-        raise FootlockError(f"Bone “{carrier.name}” is connected to its parent and cannot move: choose another pelvis, or disconnect it in Edit Mode.")
+        raise FootlockError(
+            f"Bone “{carrier.name}” is connected to its parent and cannot move:"
+            " choose another pelvis, or disconnect it in Edit Mode."
+        )
 
 
 def write(armature, clip, pelvis, solution):
-    """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs), into the action in use.
+    """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs),
+    into the action in use.
 
-    Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps its rotation mode, the signs of its
-    quaternions and the turns of its Euler angles.
+    Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps
+    its rotation mode, the signs of its quaternions and the turns of its Euler angles.
     """
     world = clip.world_from_armature[:, :3, :3]
-    shift = np.linalg.solve(np.broadcast_to(world, (len(pelvis), 3, 3)), (pelvis - clip.head(clip.legs.pelvis))[..., None])[..., 0]
     upright = world / np.linalg.norm(world, axis=1, keepdims=True)
     turns = {}
     for i, leg in enumerate(clip.legs.legs):
-        bones = ((leg.thigh, solution.thigh_turn), (leg.shin, solution.shin_turn), (leg.foot, solution.foot_turn), (leg.toe, solution.toe_turn))
+        bones = (
+            (leg.thigh, solution.thigh_turn),
+            (leg.shin, solution.shin_turn),
+            (leg.foot, solution.foot_turn),
+            (leg.toe, solution.toe_turn),
+        )
         for name, turn in bones:
             if name:
                 turns[name] = upright.transpose(0, 2, 1) @ rot.to_matrix(turn[:, i]) @ upright
-    for bone, channel, old, new in corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns):
-        _write_channel(armature, clip.frames, bone, channel, old, new)
+    shift = _in_armature(clip, pelvis - clip.head(clip.legs.pelvis))
+    _write_channels(
+        armature, clip.frames, corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns)
+    )
+
+
+def scale_travel(armature, clip, factor):
+    """Scale the horizontal travel of the character's root, from where it is in the first frame, as the article does
+    to make a clip slide.
+
+    The root is the highest bone above the pelvis, or the pelvis, that has keys on its location. Raises FootlockError
+    where there is none.
+    """
+    above = [
+        clip.legs.pelvis,
+        *names.ancestors(clip.legs.pelvis, {bone.name: _parent_name(clip, bone) for bone in clip.bones}),
+    ]
+    animated = [name for name in above if len(clip.channels[clip.index(name)].location) > 1]
+    if not animated:
+        raise FootlockError(
+            f"No bone from the pelvis of “{armature.name}” up has keys on its location: there is no travel to scale."
+        )
+    head = clip.head(animated[-1])
+    shift = (factor - 1.0) * (head - head[0])
+    shift[:, 2] = 0.0
+    _write_channels(armature, clip.frames, corrected_channels(clip, {animated[-1]: _in_armature(clip, shift)}, {}))
 
 
 def corrected_channels(clip, shifts, turns):
     """The channels that change: (bone, property, old (frames or 1, n), new (frames, n)) of each.
 
-    shifts: bone name → (frames, 3), by which its head moves; turns: bone name → (frames, 3, 3), put before its orientation. Armature space and units. Bones below
-    are carried along.
+    shifts: bone name → (frames, 3), by which its head moves; turns: bone name → (frames, 3, 3), put before its
+    orientation. Armature space and units. Bones below are carried along.
     """
     changed, poses = [], list(clip.poses)
     moved = set()
@@ -78,7 +118,9 @@ def corrected_channels(clip, shifts, turns):
             local = kinematics.local_rotation(space, turns[bone.name] @ poses[i][:, :3, :3])
             rotation = _kept(kinematics.rotation_channel(local, bone.rotation_mode, rotation), rotation)
             changed.append((bone, clips.rotation_property(bone), channels.rotation, rotation))
-        matrix = kinematics.basis(kinematics.Channels(location, rotation, channels.scale), bone.rotation_mode, bone.connected)
+        matrix = kinematics.basis(
+            kinematics.Channels(location, rotation, channels.scale), bone.rotation_mode, bone.connected
+        )
         poses[i] = np.broadcast_to(kinematics.pose(space, matrix), poses[i].shape)
     return changed
 
@@ -89,13 +131,25 @@ def _kept(new, old):
     return np.where(same, old, new)
 
 
-def _write_channel(armature, frames, bone, channel, old, new):
-    if np.array_equal(np.broadcast_to(old, new.shape), new):
-        return
+def _in_armature(clip, vectors):
+    """World vectors (frames, 3), metres, in the armature's space and units."""
+    world = np.broadcast_to(clip.world_from_armature[:, :3, :3], (len(vectors), 3, 3))
+    return np.linalg.solve(world, vectors[..., None])[..., 0]
+
+
+def _parent_name(clip, bone):
+    return clip.bones[bone.parent].name if bone.parent >= 0 else None
+
+
+def _write_channels(armature, frames, changed):
+    """Write what ``corrected_channels`` returns; components that are as they were are left alone."""
     paths = curves.by_path(armature)
-    path = armature.pose.bones[bone.name].path_from_id(channel)
-    for i in range(new.shape[1]):
-        curve = paths.get((path, i))
-        if curve is not None and np.array_equal(np.broadcast_to(old[:, i], len(new)), new[:, i]):
+    for bone, channel, old, new in changed:
+        same = [np.array_equal(np.broadcast_to(old[:, i], len(new)), new[:, i]) for i in range(new.shape[1])]
+        if all(same):
             continue
-        curves.write(curve or compat.ensure_fcurve(armature, path, i, bone.name), frames, new[:, i])
+        path = armature.pose.bones[bone.name].path_from_id(channel)
+        for i, unchanged in enumerate(same):
+            curve = paths.get((path, i))
+            if curve is None or not unchanged:
+                curves.write(curve or compat.ensure_fcurve(armature, path, i, bone.name), frames, new[:, i])

@@ -8,7 +8,8 @@ import numpy as np
 from ..solvers.errors import FootlockError
 from . import compat
 
-# Frames closer than this are the same frame. Blender keeps them in single precision, which at frame 10,000 is good to 0.001.
+# Frames closer than this are the same frame. Blender keeps them in single precision, which at frame 10,000 is good to
+# 0.001.
 SAME_FRAME = 1e-3
 
 _BONE_PATH = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
@@ -38,7 +39,8 @@ def keys(curve):
 def sample(curve, frames):
     """The curve's values (n,) at ``frames``. Raises FootlockError where they are not finite numbers.
 
-    Keys that stand on just these frames are taken as they are; otherwise Blender evaluates, with modifiers and extrapolation.
+    Keys that stand on just these frames are taken as they are; otherwise Blender evaluates, with modifiers and
+    extrapolation.
     """
     if len(curve.keyframe_points) == len(frames) and not len(curve.modifiers):
         at, values = keys(curve)
@@ -48,7 +50,8 @@ def sample(curve, frames):
 
 
 def write(curve, frames, values, interpolation="LINEAR"):
-    """Give the curve these keys (n,). Keys that stand on the same frames already keep all but their value; others are made anew."""
+    """Give the curve these keys (n,). Keys that stand on the same frames already keep all but their value; others are
+    made anew."""
     points = curve.keyframe_points
     same = False
     if len(points) == len(frames):

@@ -1,8 +1,9 @@
 """Forward kinematics of Blender's armatures in numpy, and its inverse.
 
-How a bone's channels and its parent make its pose matrix, for each way in which a bone can inherit scale and rotation, follows what Blender does
-(``BKE_bone_parent_transform_calc_from_matrices``); the removal of shear in ``_orthogonal`` follows Blender's own (GPL). Armature space throughout, in the
-armature's units. Matrices are (frames, 4, 4), or (4, 4) at rest; a channel that is not animated may have one frame, which broadcasts.
+How a bone's channels and its parent make its pose matrix, for each way in which a bone can inherit scale and
+rotation, follows what Blender does (``BKE_bone_parent_transform_calc_from_matrices``); the removal of shear in
+``_orthogonal`` follows Blender's own (GPL). Armature space throughout, in the armature's units. Matrices are (frames,
+4, 4), or (4, 4) at rest; a channel that is not animated may have one frame, which broadcasts.
 """
 
 from dataclasses import dataclass
@@ -18,8 +19,8 @@ _SQUARE = 1e-4
 
 @dataclass(frozen=True)
 class Bone:
-    """What the pose of a bone depends on besides its channels. ``parent`` is an index into the skeleton, -1 without; ``rest`` (4, 4) its matrix in the
-    armature; ``length`` in the armature's units."""
+    """What the pose of a bone depends on besides its channels. ``parent`` is an index into the skeleton, -1 without;
+    ``rest`` (4, 4) its matrix in the armature; ``length`` in the armature's units."""
 
     name: str
     parent: int
@@ -34,7 +35,8 @@ class Bone:
 
 @dataclass(frozen=True)
 class Channels:
-    """Channels of one bone: ``location`` (frames, 3), ``rotation`` (frames, 4) quaternion or axis-angle, or (frames, 3) Euler, ``scale`` (frames, 3)."""
+    """Channels of one bone: ``location`` (frames, 3), ``rotation`` (frames, 4) quaternion or axis-angle, or (frames,
+    3) Euler, ``scale`` (frames, 3)."""
 
     location: np.ndarray
     rotation: np.ndarray
@@ -43,8 +45,8 @@ class Channels:
 
 @dataclass(frozen=True)
 class Space:
-    """What a bone's channels are relative to: ``rotation`` (…, 3, 3) before its rotation and scale, ``location`` (…, 4, 4) of its location, and ``stretch`` (…, 3)
-    of the result's columns, or None."""
+    """What a bone's channels are relative to: ``rotation`` (…, 3, 3) before its rotation and scale, ``location`` (…,
+    4, 4) of its location, and ``stretch`` (…, 3) of the result's columns, or None."""
 
     rotation: np.ndarray
     location: np.ndarray
@@ -62,9 +64,11 @@ def rotation_matrix(rotation, mode):
 
 
 def rotation_channel(matrix, mode, near):
-    """The rotation channel of rotation matrices (frames, 3, 3) in a bone's rotation mode, nearest to ``near``, the channel as it was (frames or 1, n).
+    """The rotation channel of rotation matrices (frames, 3, 3) in a bone's rotation mode, nearest to ``near``, the
+    channel as it was (frames or 1, n).
 
-    So a rotation that did not change gives its own numbers back: the sign of a quaternion and its length, the turns of an Euler angle.
+    So a rotation that did not change gives its own numbers back: the sign of a quaternion and its length, the turns
+    of an Euler angle.
     """
     near = np.broadcast_to(near, (len(matrix), near.shape[1]))
     if mode == "QUATERNION":
@@ -81,14 +85,15 @@ def rotation_channel(matrix, mode, near):
 
 
 def _euler_axes(mode):
-    """The axes of an Euler mode as a product of matrices, and where their angles are in the channel, which is (x, y, z) in every mode.
-    Blender's "XYZ" turns about x first, which as a product stands last."""
+    """The axes of an Euler mode as a product of matrices, and where their angles are in the channel, which is (x, y,
+    z) in every mode. Blender's "XYZ" turns about x first, which as a product stands last."""
     axes = mode[::-1]
     return axes, ["XYZ".index(axis) for axis in axes]
 
 
 def _axis_angle(matrix, near):
-    """Axis and angle (frames, 4) of rotation matrices, with the axis on the side of the old one and the angle within half a turn of the old one."""
+    """Axis and angle (frames, 4) of rotation matrices, with the axis on the side of the old one and the angle within
+    half a turn of the old one."""
     q = rot.from_matrix(matrix)
     old_axis = rot.normalized(near[:, 1:], np.array([0.0, 1.0, 0.0]))
     axis = rot.normalized(q[:, 1:])
@@ -113,7 +118,8 @@ def basis(channels, mode, connected):
 
 
 def space(bone, parent_bone, parent_pose):
-    """The Space of a bone under the pose of its parent (frames, 4, 4); ``parent_bone`` and ``parent_pose`` are None for a root."""
+    """The Space of a bone under the pose of its parent (frames, 4, 4); ``parent_bone`` and ``parent_pose`` are None
+    for a root."""
     if parent_bone is None:
         location = bone.rest
         if not bone.local_location:
@@ -163,23 +169,28 @@ def pose(in_space, matrix):
 
 
 def local_rotation(in_space, oriented):
-    """The channel rotation (frames, 3, 3) that brings a bone's pose to the orientation ``oriented`` (frames, 3, 3), whose columns may be scaled."""
+    """The channel rotation (frames, 3, 3) that brings a bone's pose to the orientation ``oriented`` (frames, 3, 3),
+    whose columns may be scaled."""
     if in_space.stretch is not None:
         oriented = oriented / in_space.stretch[:, None, :]
     local = np.linalg.solve(np.broadcast_to(in_space.rotation, oriented.shape), oriented)
-    # Scale is in the columns and shear, where there is any, cannot be expressed by channels: the nearest rotation is what remains.
+    # Scale is in the columns and shear, where there is any, cannot be expressed by channels: the nearest rotation is
+    # what remains.
     return _nearest_rotation(local / _column_lengths(local)[:, None, :])
 
 
 def local_location(in_space, head):
     """The location channel (frames, 3) that brings a bone's head to ``head`` (frames, 3)."""
     offset = head - in_space.location[:, :3, 3]
-    return np.linalg.solve(np.broadcast_to(in_space.location[:, :3, :3], (len(offset), 3, 3)), offset[..., None])[..., 0]
+    return np.linalg.solve(np.broadcast_to(in_space.location[:, :3, :3], (len(offset), 3, 3)), offset[..., None])[
+        ..., 0
+    ]
 
 
 def _nearest_rotation(matrix):
-    """Rotations nearest to matrices (frames, 3, 3) of unit columns. Square columns, the usual case, are only rounded, and one Newton step of the polar
-    decomposition suffices; only frames with shear pay for a singular value decomposition."""
+    """Rotations nearest to matrices (frames, 3, 3) of unit columns. Square columns, the usual case, are only rounded,
+    and one Newton step of the polar decomposition suffices; only frames with shear pay for a singular value
+    decomposition."""
     skew = np.abs(matrix.transpose(0, 2, 1) @ matrix - np.eye(3)).max(axis=(1, 2))
     nearest = 1.5 * matrix - 0.5 * matrix @ (matrix.transpose(0, 2, 1) @ matrix)
     sheared = skew > _SQUARE
@@ -201,8 +212,8 @@ def _sizes_by_volume(matrix):
 
 
 def _orthogonal(matrix, unit):
-    """Matrices (frames, 3, 3) without shear: y kept, x and z made square to it, and the shear between them shared by both, keeping the area.
-    With ``unit`` all columns get length 1."""
+    """Matrices (frames, 3, 3) without shear: y kept, x and z made square to it, and the shear between them shared by
+    both, keeping the area. With ``unit`` all columns get length 1."""
     x, y, z = (matrix[:, :, i] for i in range(3))
     square = rot.dot(y, y)
     x, z = x - y * rot.dot(x, y) / square, z - y * rot.dot(z, y) / square

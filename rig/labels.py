@@ -12,7 +12,8 @@ _LARGEST = 64 << 20
 
 
 def read(path, legs, frames):
-    """Labels (frames, legs) bool from a file. ``frames``: how many the clip has. Raises FootlockError for a file that does not fit."""
+    """Labels (frames, legs) bool from a file. ``frames``: how many the clip has. Raises FootlockError for a file that
+    does not fit."""
     path = Path(path)
     try:
         if path.stat().st_size > _LARGEST:
@@ -24,12 +25,16 @@ def read(path, legs, frames):
         contacts = json.loads(text)["contacts"]
         names = set(contacts.keys())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise FootlockError(f"“{path}” is not a labels file: it wants an object with “contacts”, as --export-contacts writes it.") from error
+        raise FootlockError(
+            f"“{path}” is not a labels file: it wants an object with “contacts”, as --export-contacts writes it."
+        ) from error
     columns = []
     for leg in legs.legs:
         if leg.bearer not in names:
             found = ", ".join(f"“{name}”" for name in sorted(map(str, names))[:4]) or "no bone"
-            raise FootlockError(f"“{path}” has labels for {found} and none for “{leg.bearer}”: use labels of this skeleton.")
+            raise FootlockError(
+                f"“{path}” has labels for {found} and none for “{leg.bearer}”: use labels of this skeleton."
+            )
         columns.append(_column(path, leg.bearer, contacts[leg.bearer], frames))
     return np.stack(columns, axis=1)
 
@@ -41,15 +46,21 @@ def write(path, legs, labels, frame_rate, frame_start):
     try:
         Path(path).write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise FootlockError(f"The labels file “{path}” cannot be written ({_reason(error)}): choose another place.") from error
+        raise FootlockError(
+            f"The labels file “{path}” cannot be written ({_reason(error)}): choose another place."
+        ) from error
 
 
 def _column(path, bone, values, frames):
     if not isinstance(values, list) or len(values) != frames:
         count = len(values) if isinstance(values, list) else "no"
-        raise FootlockError(f"“{path}” has {count} labels for “{bone}” and the clip has {frames} frames: use labels of this clip.")
+        raise FootlockError(
+            f"“{path}” has {count} labels for “{bone}” and the clip has {frames} frames: use labels of this clip."
+        )
     if not all(isinstance(value, (int, float)) and 0 <= value <= 1 for value in values):
-        raise FootlockError(f"“{path}” has a label for “{bone}” that is not between 0 and 1: mend the file or detect anew.")
+        raise FootlockError(
+            f"“{path}” has a label for “{bone}” that is not between 0 and 1: mend the file or detect anew."
+        )
     return np.array(values, float) > 0.5
 
 

@@ -1,7 +1,9 @@
 """The leg map as it is stored with the armature, where the panel edits it."""
 
+from itertools import pairwise
+
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..solvers.errors import FootlockError
 from .names import Leg, LegMap, ancestors, find_legs
@@ -14,13 +16,19 @@ class FootlockLeg(bpy.types.PropertyGroup):
     thigh: StringProperty(name="Thigh", description="Bone that starts at the hip")
     shin: StringProperty(name="Shin", description="Bone that starts at the knee")
     foot: StringProperty(name="Foot", description="Bone that starts at the ankle")
-    toe: StringProperty(name="Toe", description="Bone that starts at the ball of the foot; empty where the foot has none")
+    toe: StringProperty(
+        name="Toe", description="Bone that starts at the ball of the foot; empty where the foot has none"
+    )
     contacts: IntProperty(name="Contacts", description="How many contacts the last run had")
     out_of_reach: IntProperty(name="Out of Reach", description="Frames in which the leg was too short to hold the toe")
-    slide_before: FloatProperty(name="Slide Before", description="Mean slide in contact before the run, metres per frame", unit="LENGTH")
-    slide_after: FloatProperty(name="Slide After", description="Mean slide in contact after the run, metres per frame", unit="LENGTH")
-    largest_before: FloatProperty(name="Largest Before", description="Largest slide in contact before, metres per frame", unit="LENGTH")
-    largest_after: FloatProperty(name="Largest After", description="Largest slide in contact after, metres per frame", unit="LENGTH")
+    slide_before: FloatProperty(
+        name="Slide Before", description="Mean slide in contact before the run, metres per frame"
+    )
+    slide_after: FloatProperty(name="Slide After", description="Mean slide in contact after the run, metres per frame")
+    largest_before: FloatProperty(
+        name="Largest Before", description="Largest slide in contact before, metres per frame"
+    )
+    largest_after: FloatProperty(name="Largest After", description="Largest slide in contact after, metres per frame")
 
 
 class FootlockMapping(bpy.types.PropertyGroup):
@@ -28,7 +36,9 @@ class FootlockMapping(bpy.types.PropertyGroup):
 
     pelvis: StringProperty(name="Pelvis", description="Bone between the legs, whose location shares the correction")
     legs: CollectionProperty(type=FootlockLeg, name="Legs")
-    has_result: BoolProperty(name="Has Result", description="The slide of the last run is known")
+    result_action: StringProperty(
+        name="Result", description="Name of the action whose slide is stored with the legs; empty without"
+    )
 
 
 classes = (FootlockLeg, FootlockMapping)
@@ -37,7 +47,9 @@ classes = (FootlockLeg, FootlockMapping)
 def register():
     for cls in classes:
         bpy.utils.register_class(cls)
-    bpy.types.Armature.footlock = PointerProperty(type=FootlockMapping, name="Footlock", description="Legs that Footlock works on")
+    bpy.types.Armature.footlock = PointerProperty(
+        type=FootlockMapping, name="Footlock", description="Legs that Footlock works on"
+    )
 
 
 def unregister():
@@ -50,7 +62,9 @@ def find(armature):
     """The legs of an armature object by the names of its bones. Raises FootlockError where none is found."""
     found = find_legs({bone.name: bone.parent.name if bone.parent else None for bone in armature.data.bones})
     if found is None:
-        raise FootlockError(f"No leg was found in “{armature.name}”: choose thigh, shin and foot under Legs in the Footlock panel.")
+        raise FootlockError(
+            f"No leg was found in “{armature.name}”: choose thigh, shin and foot under Legs in the Footlock panel."
+        )
     return found
 
 
@@ -74,22 +88,22 @@ def store(armature, legs):
     """Store a leg map with the armature, in place of what is there."""
     mapping = armature.data.footlock
     mapping.pelvis = legs.pelvis
-    mapping.has_result = False
+    mapping.result_action = ""
     mapping.legs.clear()
     for leg in legs.legs:
         item = mapping.legs.add()
-        item.name = leg.label
         item.side, item.thigh, item.shin, item.foot, item.toe = leg.side, leg.thigh, leg.shin, leg.foot, leg.toe
 
 
 def store_result(armature, contacts, before, after, out_of_reach):
-    """Store with each leg how many contacts it had, its Slide before and after, and its frames out of reach, for the panel to show."""
+    """Store with each leg how many contacts it had, its Slide before and after, and its frames out of reach, for the
+    panel to show."""
     mapping = armature.data.footlock
     for item, count, old, new, missed in zip(mapping.legs, contacts, before, after, out_of_reach, strict=True):
         item.contacts, item.out_of_reach = count, missed
         item.slide_before, item.slide_after = old.mean, new.mean
         item.largest_before, item.largest_after = old.largest, new.largest
-    mapping.has_result = True
+    mapping.result_action = armature.animation_data.action.name
 
 
 def check(armature, legs):
@@ -97,15 +111,23 @@ def check(armature, legs):
     bones = armature.data.bones
     parents = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
     used = set()
+    if not legs.pelvis:
+        raise FootlockError(
+            f"“{armature.name}” has no pelvis chosen: choose it under Legs in the Footlock panel, or click Find Legs."
+        )
     for name in (legs.pelvis, *(name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))):
         if name not in parents:
             what = f"Bone “{name}” is not in “{armature.name}”" if name else f"A leg of “{armature.name}” lacks a bone"
             raise FootlockError(f"{what}: choose the bones under Legs in the Footlock panel, or click Find Legs.")
     for leg in legs.legs:
         chain = [name for name in (legs.pelvis, leg.thigh, leg.shin, leg.foot, leg.toe) if name]
-        for upper, lower in zip(chain, chain[1:], strict=False):
+        for upper, lower in pairwise(chain):
             if lower not in parents or upper not in ancestors(lower, parents):
-                raise FootlockError(f"Bone “{lower}” does not hang from “{upper}”: choose the bones of this leg from the hip down.")
+                raise FootlockError(
+                    f"Bone “{lower}” does not hang from “{upper}”: choose the bones of this leg from the hip down."
+                )
         if used & set(chain[1:]):
-            raise FootlockError(f"Bone “{sorted(used & set(chain[1:]))[0]}” is in two legs: choose another bone for one of them.")
+            raise FootlockError(
+                f"Bone “{sorted(used & set(chain[1:]))[0]}” is in two legs: choose another bone for one of them."
+            )
         used |= set(chain[1:])

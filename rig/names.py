@@ -1,8 +1,8 @@
 """Leg bones found by their names.
 
-A name is taken apart (``mixamorig:LeftUpLeg`` is left, up, leg), its side set apart, and what is left compared with the conventions of the field.
-A convention maps only as a whole: SMPL calls the ball of the foot ``L_Foot``, others call the ankle so. Names propose, the hierarchy decides: each bone of a
-leg must hang from the one above it.
+A name is taken apart (``mixamorig:LeftUpLeg`` is left, up, leg), its side set apart, and what is left compared with
+the conventions of the field. A convention maps only as a whole: SMPL calls the ball of the foot ``L_Foot``, others
+call the ankle so. Names propose, the hierarchy decides: each bone of a leg must hang from the one above it.
 """
 
 import re
@@ -13,7 +13,8 @@ ROLES = ("thigh", "shin", "foot", "toe")
 _SIDES = {"left": "L", "l": "L", "lf": "L", "right": "R", "r": "R", "rt": "R"}
 # A bone with one of these in its name is no joint of the leg but helps one.
 _HELPERS = {
-    "twist", "roll", "share", "tweak", "mch", "ik", "fk", "pole", "target", "corrective", "end", "nub", "tip", "leaf", "site", "org", "ctrl",
+    "twist", "roll", "share", "tweak", "mch", "ik", "fk", "pole", "target", "corrective",
+    "end", "nub", "tip", "leaf", "site", "org", "ctrl",
     "helper", "socket",
 }  # fmt: skip
 # Before a word of a convention these make another word of it: "upper leg" is no "leg".
@@ -38,13 +39,46 @@ def _words(*names):
 
 
 CONVENTIONS = (
-    Convention("HumanIK", _words("hips", "hip", "pelvis"), _words("up leg"), _words("leg"), _words("foot"), _words("toe base", "toe", "toes")),
-    Convention("Hip, knee, ankle", _words("hips", "pelvis"), _words("hip"), _words("knee"), _words("ankle"), _words("toe", "toe base", "toes")),
-    Convention("SMPL", _words("pelvis"), _words("hip"), _words("knee"), _words("ankle"), _words("foot")),
-    Convention("Unreal", _words("pelvis", "hips"), _words("thigh"), _words("calf"), _words("foot"), _words("ball", "toe", "toe base")),
-    Convention("Rigify", _words("spine", "hips", "pelvis", "hip"), _words("thigh", "thigh bend"), _words("shin"), _words("foot"), _words("toe", "toes")),
     Convention(
-        "Upper and lower leg", _words("hips", "hip", "pelvis"), _words("upper leg"), _words("lower leg"), _words("foot"), _words("toes", "toe", "toe base")
+        "HumanIK",
+        _words("hips", "hip", "pelvis"),
+        _words("up leg"),
+        _words("leg"),
+        _words("foot"),
+        _words("toe base", "toe", "toes"),
+    ),
+    Convention(
+        "Hip, knee, ankle",
+        _words("hips", "pelvis"),
+        _words("hip"),
+        _words("knee"),
+        _words("ankle"),
+        _words("toe", "toe base", "toes"),
+    ),
+    Convention("SMPL", _words("pelvis"), _words("hip"), _words("knee"), _words("ankle"), _words("foot")),
+    Convention(
+        "Unreal",
+        _words("pelvis", "hips"),
+        _words("thigh"),
+        _words("calf"),
+        _words("foot"),
+        _words("ball", "toe", "toe base"),
+    ),
+    Convention(
+        "Rigify",
+        _words("spine", "hips", "pelvis", "hip"),
+        _words("thigh", "thigh bend"),
+        _words("shin"),
+        _words("foot"),
+        _words("toe", "toes"),
+    ),
+    Convention(
+        "Upper and lower leg",
+        _words("hips", "hip", "pelvis"),
+        _words("upper leg"),
+        _words("lower leg"),
+        _words("foot"),
+        _words("toes", "toe", "toe base"),
     ),
 )
 
@@ -72,7 +106,8 @@ class Leg:
 
 @dataclass(frozen=True)
 class LegMap:
-    """The legs of a character and the ``pelvis`` between them. ``carrier``: the bone whose location moves the pelvis, "" for the pelvis itself."""
+    """The legs of a character and the ``pelvis`` between them. ``carrier``: the bone whose location moves the pelvis,
+    "" for the pelvis itself."""
 
     pelvis: str
     legs: tuple
@@ -82,8 +117,9 @@ class LegMap:
 def find_legs(parents):
     """Legs of a skeleton by the convention that fits best.
 
-    parents: dict of bone name → name of its parent or None, any order. Returns a LegMap, or None where no convention gives a leg. A leg counts for its convention
-    by its bones; of two that give as much the earlier in the list is taken, since the later are less common.
+    parents: dict of bone name → name of its parent or None, any order. Returns a LegMap, or None where no convention
+    gives a leg. A leg counts for its convention by its bones; of two that give as much the earlier in the list is
+    taken, since the later are less common.
     """
     parsed = {name: parse(name) for name in parents}
     sides = {name: _side(name, parents, parsed) for name in parents}
@@ -126,13 +162,15 @@ def _role(convention, words):
         (len(pattern), role)
         for role in ROLES
         for pattern in getattr(convention, role)
-        if words[-len(pattern) :] == pattern and not (len(words) > len(pattern) and words[-len(pattern) - 1] in _QUALIFIERS)
+        if words[-len(pattern) :] == pattern
+        and not (len(words) > len(pattern) and words[-len(pattern) - 1] in _QUALIFIERS)
     ]
     return max(matches)[1] if matches else None
 
 
 def _leg(convention, side, parents, parsed, sides):
-    """The leg of one side, or None. Of several bones for a role the one nearest to the bone above in the leg is taken: split bones come first, then their parts."""
+    """The leg of one side, or None. Of several bones for a role the one nearest to the bone above in the leg is
+    taken: split bones come first, then their parts."""
     candidates = {role: [] for role in ROLES}
     for name in parents:
         if sides[name] == side and (role := _role(convention, parsed[name][1])):

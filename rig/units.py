@@ -13,8 +13,9 @@ _OTHERS = (0.0254, 0.3048, 0.056444)
 def judged(leg_length, scene_scale=1.0):
     """Metres of one unit, from the length of thigh and shin in units and what the scene says of itself.
 
-    The scene's word, metres, centimetres and millimetres are believed in this order where they give a plausible leg; then the other units by how near they come
-    to an adult's; where nothing fits (a toy, a dragon), the scene's word stands.
+    The scene's word, metres, centimetres and millimetres are believed in this order where they give a plausible leg;
+    then the other units by how near they come to an adult's; where nothing fits (a toy, a dragon), the scene's word
+    stands.
     """
     for unit in (scene_scale, *_USUAL):
         if _PLAUSIBLE[0] <= leg_length * unit <= _PLAUSIBLE[1]:

@@ -1,7 +1,7 @@
 """Quadratic problems in which each block of unknowns meets only its neighbours, solved for all blocks at once.
 
-Cyclic reduction: every second block is eliminated, which leaves a problem of the same kind with half the blocks. Each level is a handful of batched numpy
-calls, so the time is linear in the blocks and there is no Python loop over them.
+Cyclic reduction: every second block is eliminated, which leaves a problem of the same kind with half the blocks. Each
+level is a handful of batched numpy calls, so the time is linear in the blocks and there is no Python loop over them.
 """
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 def minimize(diagonal, upper, gradient, joined):
     """The x (n, k) that minimises ½ xᵀ H x + gradientᵀ x under equalities between neighbours.
 
-    diagonal: (n, k, k) blocks of the symmetric H, upper: (n - 1, k, k) the blocks that couple i (rows) with i + 1 (columns), gradient: (n, k).
-    joined: (n - 1, k) bool; where it is true, component j of blocks i and i + 1 is one and the same unknown. H must be positive definite on the vectors
-    that respect the joints; numpy's LinAlgError where an eliminated block is singular.
+    diagonal: (n, k, k) blocks of the symmetric H, upper: (n - 1, k, k) the blocks that couple i (rows) with i + 1
+    (columns), gradient: (n, k). joined: (n - 1, k) bool; where it is true, component j of blocks i and i + 1 is one
+    and the same unknown. H must be positive definite on the vectors that respect the joints; numpy's LinAlgError
+    where an eliminated block is singular.
     """
     diagonal, upper, gradient = diagonal.copy(), upper.copy(), gradient.copy()
     levels = []
@@ -38,7 +39,8 @@ def minimize(diagonal, upper, gradient, joined):
 
 
 def _with_idle_block(diagonal, upper, gradient, joined):
-    """One more block at the end that meets nothing and stays zero, so that every odd block has a neighbour on either side."""
+    """One more block at the end that meets nothing and stays zero, so that every odd block has a neighbour on either
+    side."""
     k = gradient.shape[1]
     return (
         np.concatenate([diagonal, np.eye(k)[None]]),
@@ -49,7 +51,8 @@ def _with_idle_block(diagonal, upper, gradient, joined):
 
 
 def _eliminate_odd(diagonal, upper, gradient, joined):
-    """Eliminate blocks 1, 3, 5 … of an odd number of blocks; what is needed to get them back, and the problem that is left.
+    """Eliminate blocks 1, 3, 5 … of an odd number of blocks; what is needed to get them back, and the problem that is
+    left.
 
     A component that is joined to a neighbour is first replaced by the neighbour's; the others are eliminated.
     """

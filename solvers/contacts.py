@@ -1,8 +1,9 @@
 """Contact labels by thresholds: a toe that is slow and low is planted.
 
-From the article's "Contact Times": speed of the toe, height as a sanity check, a majority vote, and on request a continuous signal. Its windows are
-given in frames of 60 Hz; here all are in seconds, and slower clips are raised to at least 60 Hz first, since a run's contact can last one frame at 30.
-It finds feet that do not slide; what it misses on others is measured in the project's notes on the article.
+From the article's "Contact Times": speed of the toe, height as a sanity check, a majority vote, and on request a
+continuous signal. Its windows are given in frames of 60 Hz; here all are in seconds, and slower clips are raised to
+at least 60 Hz first, since a run's contact can last one frame at 30. It finds feet that do not slide; what it misses
+on others is measured in the project's notes on the article.
 """
 
 from dataclasses import dataclass
@@ -23,9 +24,10 @@ _GAUSSIAN_REACH = 4.0
 
 @dataclass(frozen=True)
 class ThresholdSettings:
-    """``velocity``: metres per second below which a toe may be planted. ``height``: metres above the floor below which it may be. ``vote``: seconds
-    of the majority vote. ``smoothing``: standard deviation in seconds of the Gaussian that makes the labels a continuous signal, 0 for none (the
-    article has 1.5 frames at 60 Hz, 0.025 s). ``contact``: the level of that signal above which a frame is a contact."""
+    """``velocity``: metres per second below which a toe may be planted. ``height``: metres above the floor below
+    which it may be. ``vote``: seconds of the majority vote. ``smoothing``: standard deviation in seconds of the
+    Gaussian that makes the labels a continuous signal, 0 for none (the article has 1.5 frames at 60 Hz, 0.025 s).
+    ``contact``: the level of that signal above which a frame is a contact."""
 
     velocity: float = 0.25
     height: float = 0.1
@@ -36,8 +38,9 @@ class ThresholdSettings:
 
 @dataclass(frozen=True)
 class Contacts:
-    """``labels`` (frames, legs) bool; ``signal`` (frames, legs) 0..1, the labels themselves without smoothing; ``speed`` (frames, legs), metres per
-    second, and ``height`` (frames, legs), metres over the floor, as they were judged."""
+    """``labels`` (frames, legs) bool; ``signal`` (frames, legs) 0..1, the labels themselves without smoothing;
+    ``speed`` (frames, legs), metres per second, and ``height`` (frames, legs), metres over the floor, as they were
+    judged."""
 
     labels: np.ndarray
     signal: np.ndarray
@@ -46,15 +49,17 @@ class Contacts:
 
 
 def floor_height(toes):
-    """Height of the floor under toes (frames, legs, 3), world z in metres: a low percentile, so that a few frames of noise do not lower it."""
+    """Height of the floor under toes (frames, legs, 3), world z in metres: a low percentile, so that a few frames of
+    noise do not lower it."""
     return float(np.percentile(toes[..., 2], FLOOR_PERCENTILE))
 
 
 def detect(toes, frame_rate, floor, settings=ThresholdSettings()):
-    """Contact labels of toes (frames, legs, 3), world space, metres, at ``frame_rate`` (Hz) over a floor at height ``floor`` (scalar or (legs,)).
+    """Contact labels of toes (frames, legs, 3), world space, metres, at ``frame_rate`` (Hz) over a floor at height
+    ``floor`` (scalar or (legs,)).
 
-    Returns Contacts at the clip's own frames. Raises ValueError for another shape or a rate that is not positive. A clip of one frame has no speed: its
-    toes stand still.
+    Returns Contacts at the clip's own frames. Raises ValueError for another shape or a rate that is not positive. A
+    clip of one frame has no speed: its toes stand still.
     """
     toes = np.asarray(toes, float)
     if toes.ndim != 3 or toes.shape[-1] != 3:
@@ -77,11 +82,14 @@ def detect(toes, frame_rate, floor, settings=ThresholdSettings()):
 
 
 def majority(labels, window):
-    """Labels (frames, …) after a vote over ``window`` frames around each, made odd; at the ends the first and last label vote for what is missing."""
-    reach = int(round(window)) // 2
+    """Labels (frames, …) after a vote over ``window`` frames around each, made odd; at the ends the first and last
+    label vote for what is missing."""
+    reach = round(window) // 2
     if reach == 0 or len(labels) == 0:
         return labels.copy()
-    padded = np.concatenate([np.repeat(labels[:1], reach + 1, axis=0), labels, np.repeat(labels[-1:], reach, axis=0)], axis=0)
+    padded = np.concatenate(
+        [np.repeat(labels[:1], reach + 1, axis=0), labels, np.repeat(labels[-1:], reach, axis=0)], axis=0
+    )
     total = np.cumsum(padded, axis=0)
     return total[2 * reach + 1 :] - total[: -2 * reach - 1] > reach
 

@@ -1,7 +1,7 @@
 """Euler angles of any order of the three axes, any number at once.
 
-``axes`` is the order in which the matrices are multiplied: "ZYX" is Rz @ Ry @ Rx. A BVH file lists its channels so; Blender's rotation modes are named the
-other way round. Angles are radians, in the order of ``axes``.
+``axes`` is the order in which the matrices are multiplied: "ZYX" is Rz @ Ry @ Rx. A BVH file lists its channels so;
+Blender's rotation modes are named the other way round. Angles are radians, in the order of ``axes``.
 """
 
 from itertools import permutations
@@ -10,7 +10,8 @@ import numpy as np
 
 ORDERS = tuple("".join(order) for order in permutations("XYZ"))
 
-# Cosine of the middle angle below which the first and the last axis count as parallel, so that only the sum or the difference of their angles is known.
+# Cosine of the middle angle below which the first and the last axis count as parallel, so that only the sum or the
+# difference of their angles is known.
 _LOCKED = 1e-7
 # Radians. A first angle that turns the result by less than this is as good as the computed one.
 _SAME_ANGLE = 1e-12
@@ -20,7 +21,9 @@ def to_matrix(angles, axes):
     """Rotation matrices (frames, 3, 3) of angles (frames, n) about the n ``axes``, one to three of them, each once."""
     angles = np.asarray(angles, float)
     if angles.ndim != 2 or angles.shape[1] != len(axes) or len(set(axes)) != len(axes) or not set(axes) <= set("XYZ"):
-        raise ValueError(f"angles: expected shape (frames, {len(axes)}) for different axes {axes!r}, got {angles.shape}")
+        raise ValueError(
+            f"angles: expected shape (frames, {len(axes)}) for different axes {axes!r}, got {angles.shape}"
+        )
     matrix = np.broadcast_to(np.eye(3), (len(angles), 3, 3))
     for column, axis in enumerate(axes):
         matrix = matrix @ _about_axis("XYZ".index(axis), angles[:, column])
@@ -30,9 +33,10 @@ def to_matrix(angles, axes):
 def from_matrix(matrices, axes, near=None):
     """Angles (frames, 3) of rotation matrices (frames, 3, 3) for three different ``axes``.
 
-    Of the two solutions and their full turns, each frame takes the one closest to ``near`` (frames, 3); in gimbal lock, where the first angle is free, it keeps
-    that of ``near``. So rotations that did not change give their numbers back. Without ``near`` the angles are continuous over the frames. Raises ValueError
-    for shapes or axes that do not fit.
+    Of the two solutions and their full turns, each frame takes the one closest to ``near`` (frames, 3); in gimbal
+    lock, where the first angle is free, it keeps that of ``near``. So rotations that did not change give their
+    numbers back. Without ``near`` the angles are continuous over the frames. Raises ValueError for shapes or axes
+    that do not fit.
     """
     matrices = np.asarray(matrices, float)
     if axes not in ORDERS:

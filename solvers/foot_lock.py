@@ -1,7 +1,7 @@
 """Runtime foot locking: a causal state for each toe, as a game would run it.
 
-From the article's ``UpdateFootLockingState``, with the mended transition of ``inertialize``. In contact a toe follows a fixed point of the floor, otherwise
-the source; it changes between the two by inertialization.
+From the article's ``UpdateFootLockingState``, with the mended transition of ``inertialize``. In contact a toe follows
+a fixed point of the floor, otherwise the source; it changes between the two by inertialization.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from . import rotations as rot
 
 @dataclass(frozen=True)
 class FootLockSettings:
-    """``lock_distance``: metres; a toe further than this from the source does not lock. ``unlock_distance``: metres; a locked toe from which the source has
-    gone further than this is let go. ``blend_time``: seconds of a change."""
+    """``lock_distance``: metres; a toe further than this from the source does not lock. ``unlock_distance``: metres;
+    a locked toe from which the source has gone further than this is let go. ``blend_time``: seconds of a change."""
 
     lock_distance: float = 0.01
     unlock_distance: float = 0.25
@@ -24,8 +24,8 @@ class FootLockSettings:
 
 @dataclass(frozen=True)
 class FootLockState:
-    """State of toes (legs,): ``position`` (legs, 3) as locked, ``source`` (legs, 3) as last seen, ``anchor`` (legs, 3) the point of the floor, ``locked``
-    (legs,) bool, ``offset``."""
+    """State of toes (legs,): ``position`` (legs, 3) as locked, ``source`` (legs, 3) as last seen, ``anchor`` (legs,
+    3) the point of the floor, ``locked`` (legs,) bool, ``offset``."""
 
     position: np.ndarray
     source: np.ndarray
@@ -44,8 +44,8 @@ def start(source):
 def update(state, source, contact, ground_height, delta_time, settings=FootLockSettings()):
     """The state one frame later.
 
-    source: (legs, 3) toes of the animation, world, metres. contact: (legs,) bool. ground_height: scalar or (legs,), world z at which a toe is locked.
-    delta_time: seconds since the last update. Returns a new FootLockState.
+    source: (legs, 3) toes of the animation, world, metres. contact: (legs,) bool. ground_height: scalar or (legs,),
+    world z at which a toe is locked. delta_time: seconds since the last update. Returns a new FootLockState.
     """
     source_velocity = (source - state.source) / max(delta_time, inertialize.SHORTEST)
     still = np.zeros_like(source)
@@ -67,15 +67,18 @@ def update(state, source, contact, ground_height, delta_time, settings=FootLockS
 
 
 def lock(toes, contacts, ground_height, delta_time, settings=FootLockSettings()):
-    """The runtime lock over a whole clip: toes (frames, legs, 3) → locked positions (frames, legs, 3) and locked (frames, legs) bool.
+    """The runtime lock over a whole clip: toes (frames, legs, 3) → locked positions (frames, legs, 3) and locked
+    (frames, legs) bool.
 
-    contacts: (frames, legs) bool; ground_height: scalar or (legs,); delta_time: seconds a frame. The loop over frames is the method's own: each frame's state
-    depends on the one before.
+    contacts: (frames, legs) bool; ground_height: scalar or (legs,); delta_time: seconds a frame. The loop over frames
+    is the method's own: each frame's state depends on the one before.
     """
     toes = np.asarray(toes, float)
     contacts = np.asarray(contacts, bool)
     if toes.ndim != 3 or toes.shape[-1] != 3 or contacts.shape != toes.shape[:-1]:
-        raise ValueError(f"expected toes (frames, legs, 3) and contacts (frames, legs), got {toes.shape} and {contacts.shape}")
+        raise ValueError(
+            f"expected toes (frames, legs, 3) and contacts (frames, legs), got {toes.shape} and {contacts.shape}"
+        )
     positions, locked = toes.copy(), np.zeros(contacts.shape, bool)
     if len(toes) == 0:
         return positions, locked

@@ -1,8 +1,8 @@
 """Inertialization: from one motion to another at once, with the difference faded out by a cubic.
 
-From the article's ``InertializeCubicUpdate`` and ``InertializeCubicTransition``. The listing of the latter drops an offset that is still decaying, so the
-foot jumps when a lock follows a lock within the blend time. Here the new offset is what is left of the old one plus the new difference, for position and
-for velocity, both from the old offset.
+From the article's ``InertializeCubicUpdate`` and ``InertializeCubicTransition``. The listing of the latter drops an
+offset that is still decaying, so the foot jumps when a lock follows a lock within the blend time. Here the new offset
+is what is left of the old one plus the new difference, for position and for velocity, both from the old offset.
 """
 
 from dataclasses import dataclass, replace
@@ -15,8 +15,8 @@ SHORTEST = 1e-8
 
 @dataclass(frozen=True)
 class Offset:
-    """What is still to fade: ``position`` (…, 3) metres and ``velocity`` (…, 3) metres per second when the transition began, and ``time`` (…), the
-    seconds since."""
+    """What is still to fade: ``position`` (…, 3) metres and ``velocity`` (…, 3) metres per second when the transition
+    began, and ``time`` (…), the seconds since."""
 
     position: np.ndarray
     velocity: np.ndarray
@@ -45,8 +45,9 @@ def advanced(offset, delta_time):
 
 
 def transition(offset, where, source, destination, blend_time):
-    """The offset after a change from ``source`` to ``destination``, each a pair (position (…, 3), velocity (…, 3)), at the points where the mask ``where``
-    (…) is true. Source plus what is left of the offset is, at that moment, destination plus the new offset."""
+    """The offset after a change from ``source`` to ``destination``, each a pair (position (…, 3), velocity (…, 3)),
+    at the points where the mask ``where`` (…) is true. Source plus what is left of the offset is, at that moment,
+    destination plus the new offset."""
     left, left_velocity = decayed(offset, blend_time)
     mask = where[..., None]
     return Offset(

@@ -1,7 +1,8 @@
 """Side vectors: the direction about which each knee bends, from the motion itself.
 
-The article gives the vector by hand, fixed in the knee's frame; its sign and axis are the rig's business, so here they are found: the normal of the plane of
-thigh and shin, seen from the shin bone, averaged over the frames in which the knee is bent.
+The article gives the vector by hand, fixed in the knee's frame; its sign and axis are the rig's business, so here
+they are found: the normal of the plane of thigh and shin, seen from the shin bone, averaged over the frames in which
+the knee is bent.
 """
 
 import numpy as np
@@ -15,8 +16,8 @@ _LEAST_BEND = 0.01
 def side_vectors(pose, shin_frames):
     """Side vectors (frames, legs, 3) in world space, unit length, fixed in each shin bone.
 
-    pose: LegPose (frames, legs). shin_frames: (frames, legs, 3, 3) world rotations of the bones that start at the knees. A leg that stays straight bends
-    as its foot points: the knee goes forward.
+    pose: LegPose (frames, legs). shin_frames: (frames, legs, 3, 3) world rotations of the bones that start at the
+    knees. A leg that stays straight bends as its foot points: the knee goes forward.
     """
     thigh, shin = rot.normalized(pose.knee - pose.hip), rot.normalized(pose.heel - pose.knee)
     local = np.einsum("flij,fli->lj", shin_frames, rot.cross(thigh, shin)) / len(thigh)

@@ -1,11 +1,14 @@
 """The leg chain: from a pose and a toe target to the rotations of thigh, shin, foot and toe.
 
-From the article's ``SolveLegChain``: heel target from toe target, two-bone inverse kinematics, the heel turned so that the toe meets its target,
-the toe turned so that its end stays above the floor. ``ARTICLE`` are the settings under which it does exactly that. The default settings go
-past it in three places, because the article's chain moves a pose that needs no change and cannot make a leg longer than it was:
+From the article's ``SolveLegChain``: heel target from toe target, two-bone inverse kinematics, the heel turned so
+that the toe meets its target, the toe turned so that its end stays above the floor. ``ARTICLE`` are the settings
+under which it does exactly that. The default settings go past it in three places, because the article's chain moves a
+pose that needs no change and cannot make a leg longer than it was:
 
-- the leg's reach is the identity up to the source's own extension and nears the full length beyond (``two_bone.reach_limit``);
-- where the leg is too short for the heel, the heel rises about the planted toe, up to ``max_pivot``, before the toe is allowed to slide;
+- the leg's reach is the identity up to the source's own extension and nears the full length beyond
+(``two_bone.reach_limit``);
+- where the leg is too short for the heel, the heel rises about the planted toe, up to ``max_pivot``, before the toe
+is allowed to slide;
 - foot and toe keep the source's heading and roll in the world instead of being carried along by the shin.
 """
 
@@ -21,7 +24,8 @@ from . import two_bone
 class LegPose:
     """Joint positions of legs (…, 3) in world space, z up, metres.
 
-    A leg without a toe end has ``toe_end`` equal to ``toe``; one without a foot of any length has ``toe`` equal to ``heel``.
+    A leg without a toe end has ``toe_end`` equal to ``toe``; one without a foot of any length has ``toe`` equal to
+    ``heel``.
     """
 
     hip: np.ndarray
@@ -36,7 +40,9 @@ class LegPose:
             raise ValueError(f"LegPose.hip: expected shape (…, 3), got {shape}")
         for field in fields(self):
             if np.shape(getattr(self, field.name)) != shape:
-                raise ValueError(f"LegPose.{field.name}: expected shape {shape}, got {np.shape(getattr(self, field.name))}")
+                raise ValueError(
+                    f"LegPose.{field.name}: expected shape {shape}, got {np.shape(getattr(self, field.name))}"
+                )
 
 
 @dataclass(frozen=True)
@@ -50,10 +56,11 @@ class MinimumHeights:
 
 @dataclass(frozen=True)
 class LegChainSettings:
-    """``height_clamp``, ``heel_look_at``, ``toe_look_at``: the article's three switches. ``softening``: metres over which the leg's extension is
-    clamped softly. ``limit``: ``"reach"``, or ``"pose"`` for the article's (the source's own hip-heel distance). ``keep_foot``: foot and toe
-    keep the source's world rotation. ``max_pivot``: how far the heel may rise about the toe for a leg that is too short, radians.
-    ``passes``: corrections of the two-bone angles."""
+    """``height_clamp``, ``heel_look_at``, ``toe_look_at``: the article's three switches. ``softening``: metres over
+    which the leg's extension is clamped softly. ``limit``: ``"reach"``, or ``"pose"`` for the article's (the source's
+    own hip-heel distance). ``keep_foot``: foot and toe keep the source's world rotation. ``max_pivot``: how far the
+    heel may rise about the toe for a leg that is too short, radians. ``passes``: corrections of the two-bone
+    angles."""
 
     height_clamp: bool = True
     heel_look_at: bool = True
@@ -70,8 +77,9 @@ ARTICLE = LegChainSettings(softening=0.005, limit="pose", keep_foot=False, max_p
 
 @dataclass(frozen=True)
 class LegSolution:
-    """``…_turn`` (…, 4): rotations in world space to put before (left of) the bones' own world rotations. Joint positions (…, 3) after the solve;
-    ``heel_target``, ``toe_target`` (…, 3) as they were asked for after the floor; ``residual`` (…): how far the toe is from its target, metres."""
+    """``…_turn`` (…, 4): rotations in world space to put before (left of) the bones' own world rotations. Joint
+    positions (…, 3) after the solve; ``heel_target``, ``toe_target`` (…, 3) as they were asked for after the floor;
+    ``residual`` (…): how far the toe is from its target, metres."""
 
     thigh_turn: np.ndarray
     shin_turn: np.ndarray
@@ -89,9 +97,10 @@ class LegSolution:
 def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
     """Pose the legs so that each toe comes to its target.
 
-    pose: LegPose of shape (…), e.g. (frames, legs), hips already where they shall be. toe_target: (…, 3) world, metres. side: (…, 3) world
-    direction about which the knee bends further (see ``two_bone.solve``). minimum: MinimumHeights, used with ``height_clamp``.
-    Returns a LegSolution; raises ValueError for a wrong shape or limit. Where a leg cannot reach, the toe is left where the leg ends.
+    pose: LegPose of shape (…), e.g. (frames, legs), hips already where they shall be. toe_target: (…, 3) world,
+    metres. side: (…, 3) world direction about which the knee bends further (see ``two_bone.solve``). minimum:
+    MinimumHeights, used with ``height_clamp``. Returns a LegSolution; raises ValueError for a wrong shape or limit.
+    Where a leg cannot reach, the toe is left where the leg ends.
     """
     toe_target = np.array(toe_target, float)
     if toe_target.shape != np.shape(pose.hip):
@@ -104,7 +113,9 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
         toe_target[..., 2] = np.maximum(toe_target[..., 2], minimum.toe)
     heel_target = toe_target - foot
     if settings.height_clamp:
-        heel_target = _raise_heel(heel_target, toe_target, rot.length(foot), minimum.heel, keep_length=settings.keep_foot)
+        heel_target = _raise_heel(
+            heel_target, toe_target, rot.length(foot), minimum.heel, keep_length=settings.keep_foot
+        )
 
     within_reach = _within_reach(pose, heel_target, toe_target, settings)
     leg = two_bone.solve(pose.hip, pose.knee, pose.heel, within_reach, side, settings.passes)
@@ -141,8 +152,9 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
 
 
 def _raise_heel(heel, toe, foot_length, minimum, keep_length):
-    """Heel targets no lower than ``minimum``. The article only lifts them, which makes the foot shorter or longer than it is;
-    with ``keep_length`` the heel keeps its distance from the toe by moving nearer to it over the floor."""
+    """Heel targets no lower than ``minimum``. The article only lifts them, which makes the foot shorter or longer
+    than it is; with ``keep_length`` the heel keeps its distance from the toe by moving nearer to it over the
+    floor."""
     lifted = heel.copy()
     lifted[..., 2] = np.maximum(heel[..., 2], minimum)
     if not keep_length:
@@ -165,20 +177,24 @@ def _within_reach(pose, heel_target, toe_target, settings):
     full = rot.length(pose.knee - pose.hip) + rot.length(pose.heel - pose.knee)
     allowed = two_bone.reach_limit(wanted, source, full, settings.softening)
     if settings.max_pivot > 0.0:
-        heel_target = np.where(wanted > allowed, _pivoted(pose.hip, heel_target, toe_target, allowed, settings.max_pivot), heel_target)
+        heel_target = np.where(
+            wanted > allowed, _pivoted(pose.hip, heel_target, toe_target, allowed, settings.max_pivot), heel_target
+        )
         wanted = rot.length(heel_target - pose.hip)
     return _shortened(pose.hip, heel_target, np.minimum(wanted, allowed))
 
 
 def _shortened(hip, target, allowed):
-    """Targets (…, 3) brought along the line from the hip to the distance ``allowed`` (…, 1); those already there stay to the bit."""
+    """Targets (…, 3) brought along the line from the hip to the distance ``allowed`` (…, 1); those already there stay
+    to the bit."""
     offset = target - hip
     wanted = rot.length(offset)
     return np.where(allowed < wanted, hip + offset * (allowed / np.where(wanted > 0.0, wanted, 1.0)), target)
 
 
 def _pivoted(hip, heel, toe, allowed, most):
-    """Heels turned about the toe towards the hip, in the plane of the three, until the hip is ``allowed`` away; at most by ``most`` radians.
+    """Heels turned about the toe towards the hip, in the plane of the three, until the hip is ``allowed`` away; at
+    most by ``most`` radians.
 
     The angle is clamped softly over its last half, so that a foot comes to its most pitch without a stop.
     """

@@ -4,8 +4,9 @@ import numpy as np
 
 
 def upsampled(values, factor):
-    """Samples (frames, …) with ``factor`` - 1 more between each two, by cubic Hermite curves through them (Catmull-Rom slopes, one-sided at the
-    ends): shape ((frames - 1) · factor + 1, …). Every ``factor``-th sample is one of the given, to the bit.
+    """Samples (frames, …) with ``factor`` - 1 more between each two, by cubic Hermite curves through them
+    (Catmull-Rom slopes, one-sided at the ends): shape ((frames - 1) · factor + 1, …). Every ``factor``-th sample is
+    one of the given, to the bit.
     """
     values = np.asarray(values, float)
     if factor == 1 or len(values) < 2:

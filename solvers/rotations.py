@@ -79,8 +79,9 @@ def from_scaled_angle_axis(v):
 def between(p, q):
     """The shortest rotations (…, 4) that turn the directions ``p`` into the directions ``q`` (…, 3), of any lengths.
 
-    Opposite directions have no shortest rotation: they get a half turn about an axis square to ``p`` (the article takes the x axis, which
-    is no solution where ``p`` is not square to it). A zero vector asks for nothing and gets the identity.
+    Opposite directions have no shortest rotation: they get a half turn about an axis square to ``p`` (the article
+    takes the x axis, which is no solution where ``p`` is not square to it). A zero vector asks for nothing and gets
+    the identity.
     """
     sizes = length(p) * length(q)
     result = np.concatenate([sizes + dot(p, q), cross(p, q)], axis=-1)
@@ -112,7 +113,8 @@ def to_matrix(q):
 def from_matrix(m):
     """Unit quaternions (…, 4) of rotation matrices (…, 3, 3), with w ≥ 0.
 
-    Each of the four components can be the one that is taken from the diagonal; the largest is, so that no small number divides.
+    Each of the four components can be the one that is taken from the diagonal; the largest is, so that no small
+    number divides.
     """
     diagonal = np.stack([m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]], axis=-1)
     trace = diagonal.sum(-1)
@@ -134,7 +136,8 @@ def from_matrix(m):
 
 
 def continuous(q):
-    """Quaternions ``q`` (frames, …, 4) with the signs that keep neighbours in time less than half a turn apart (q and -q turn alike)."""
+    """Quaternions ``q`` (frames, …, 4) with the signs that keep neighbours in time less than half a turn apart (q and
+    -q turn alike)."""
     flips = np.einsum("...i,...i->...", q[1:], q[:-1]) < 0.0
     sign = np.where(np.cumsum(flips, axis=0) % 2 == 1, -1.0, 1.0)
     return np.concatenate([q[:1], q[1:] * sign[..., None]], axis=0)

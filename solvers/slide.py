@@ -7,8 +7,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Slide:
-    """Sliding of one foot in contact. ``mean``, ``largest``: metres from one frame of contact to the next. ``steps``: how many such pairs of frames there
-    are. ``worst``: index of the frame with the largest, the later of the two; -1 without contact."""
+    """Sliding of one foot in contact. ``mean``, ``largest``: metres from one frame of contact to the next. ``steps``:
+    how many such pairs of frames there are. ``worst``: index of the frame with the largest, the later of the two; -1
+    without contact."""
 
     mean: float
     largest: float
@@ -17,7 +18,8 @@ class Slide:
 
 
 def measure(toes, contacts):
-    """Slide of each leg, one for each, of toes (frames, legs, 3), metres, between neighbouring frames of contacts (frames, legs) bool.
+    """Slide of each leg, one for each, of toes (frames, legs, 3), metres, between neighbouring frames of contacts
+    (frames, legs) bool.
 
     All three axes count: a planted toe that rises and falls is not planted either.
     """

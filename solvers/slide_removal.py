@@ -1,17 +1,19 @@
 """The offline pass: pelvis and toe positions of a whole clip, with planted toes standing still.
 
-The article's constraints, in the limit to which its sweeps would come: pelvis and free toes keep their velocity, the distance from pelvis to toe is kept, and
-a toe does not move between two frames of contact. That is a small nonlinear least-squares problem,
+The article's constraints, in the limit to which its sweeps would come: pelvis and free toes keep their velocity, the
+distance from pelvis to toe is kept, and a toe does not move between two frames of contact. That is a small nonlinear
+least-squares problem,
 
-    minimise   ½ Σ L · |Δ(p − p⁰)|²                  pelvis keeps its velocity; once for each of the L legs, as the article applies it
+    minimise   ½ Σ L · |Δ(p − p⁰)|²                  pelvis keeps its velocity, once for each of L legs
              + ½ Σ |Δ(t − t⁰)|²                      a toe keeps its velocity, except between two frames in contact
              + ½ Σ (|p − t| − |p⁰ − t⁰|)²            distance from pelvis to toe, every frame and leg
              + ½ 1e-6 (|p − p⁰|² + Σ |t − t⁰|²)      fixes the free translation
+             + ½ 10 Σ max(|p − t + c| − r, 0)²       a leg is not asked to be longer than it is (ours, with ``Reach``)
     subject to  t constant over each run of ≥ 2 contact frames, at the height of the ground
 
-in which each frame meets only its neighbours: Gauss-Newton on a block tridiagonal system, with Newton's own second-order term near the solution, first on
-every few frames and then on all. Sums over frames are weighted as integrals over time, so that a rate of 60 Hz gives the sums above and another rate the
-same motion.
+in which each frame meets only its neighbours: Gauss-Newton on a block tridiagonal system, with Newton's own
+second-order term near the solution, first on every few frames and then on all. Sums over frames are weighted as
+integrals over time, so that a rate of 60 Hz gives the sums above and another rate the same motion.
 """
 
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ from . import block_tridiagonal
 # The rate at which the sums of the problem are the article's own, Hz.
 _RATE = 60.0
 _ANCHOR = 1e-6
+# How much more it counts, beside the distance from pelvis to toe, that a leg is asked for more than its length.
+_TOO_LONG = 10.0
 # A step in which nothing moves further than this (metres) was the last.
 _TOLERANCE = 1e-6
 # Steps shorter than this (metres) are near enough to the solution for Newton's.
@@ -40,10 +44,21 @@ _ENERGY_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
+class Reach:
+    """How far the legs reach. ``offset`` (frames, legs, 3): what is to be added to pelvis minus toe to get hip minus
+    heel, metres; ``length`` (frames, legs): how long that may become, metres. Article's own problem has no such
+    bound, and leaves what the legs cannot do to the leg solver."""
+
+    offset: np.ndarray
+    length: np.ndarray
+
+
+@dataclass(frozen=True)
 class SlideRemoval:
-    """``pelvis`` (frames, 3) and ``toes`` (frames, legs, 3), world, metres. ``locked`` (frames, legs): the frames in which a toe is held. ``energy``: what the
-    solution leaves of the sum that is minimised, square metres. ``steps``: Gauss-Newton and Newton steps, coarse and fine together. ``last_step``: metres.
-    ``converged``: False when the steps stopped before the tolerance was met."""
+    """``pelvis`` (frames, 3) and ``toes`` (frames, legs, 3), world, metres. ``locked`` (frames, legs): the frames in
+    which a toe is held. ``energy``: what the solution leaves of the sum that is minimised, square metres. ``steps``:
+    Gauss-Newton and Newton steps, coarse and fine together. ``last_step``: metres. ``converged``: False when the
+    steps stopped before the tolerance was met."""
 
     pelvis: np.ndarray
     toes: np.ndarray
@@ -54,17 +69,21 @@ class SlideRemoval:
     converged: bool
 
 
-def solve(pelvis, toes, contacts, ground_height, frame_rate=_RATE):
+def solve(pelvis, toes, contacts, ground_height, frame_rate=_RATE, reach=None):
     """Remove the sliding of planted toes.
 
-    pelvis: (frames, 3) and toes: (frames, legs, 3), world space, z up, metres. contacts: (frames, legs) bool. ground_height: world z, metres, broadcast to
-    (frames, legs); a contact takes that of its first frame. frame_rate: Hz. Returns a SlideRemoval; the contacts hold exactly. Raises ValueError for shapes
-    that do not fit, values that are not finite, or a rate that is not positive.
+    pelvis: (frames, 3) and toes: (frames, legs, 3), world space, z up, metres. contacts: (frames, legs) bool.
+    ground_height: world z, metres, broadcast to (frames, legs); a contact takes that of its first frame. frame_rate:
+    Hz. reach: Reach, or None for the article's problem. Returns a SlideRemoval; the contacts hold exactly. Raises
+    ValueError for shapes that do not fit, values that are not finite, or a rate that is not positive.
     """
     pelvis, toes, contacts = np.asarray(pelvis, float), np.asarray(toes, float), np.asarray(contacts, bool)
     frames, legs = contacts.shape
     if pelvis.shape != (frames, 3) or toes.shape != (frames, legs, 3):
-        raise ValueError(f"expected pelvis {(frames, 3)} and toes {(frames, legs, 3)} for contacts {contacts.shape}, got {pelvis.shape} and {toes.shape}")
+        raise ValueError(
+            f"expected pelvis {(frames, 3)} and toes {(frames, legs, 3)} for contacts {contacts.shape},"
+            f" got {pelvis.shape} and {toes.shape}"
+        )
     if not (np.isfinite(pelvis).all() and np.isfinite(toes).all()):
         raise ValueError("pelvis and toes: expected finite numbers")
     if not frame_rate > 0.0:
@@ -83,19 +102,21 @@ def solve(pelvis, toes, contacts, ground_height, frame_rate=_RATE):
     steps = 0
     kept = _kept_frames(locked, joined, _COARSE_STRIDE)
     if _LEAST_COARSE <= len(kept) < _MOST_COARSE * frames:
-        problem = _Problem(source, joined, locked, kept, frame_rate)
+        problem = _Problem(source, joined, locked, kept, frame_rate, reach)
         coarse, steps, _, _ = _descend(problem, points[kept], _COARSE_TOLERANCE)
         points = source + _interpolated(kept, coarse - source[kept], frames)
         points = _standing(points, locked, first, ground_height, at_first=True)
-    problem = _Problem(source, joined, locked, np.arange(frames), frame_rate)
+    problem = _Problem(source, joined, locked, np.arange(frames), frame_rate, reach)
     points, taken, last_step, converged = _descend(problem, points, _TOLERANCE)
-    return SlideRemoval(points[:, 0], points[:, 1:], locked, problem.energy(points), steps + taken, last_step, converged)
+    return SlideRemoval(
+        points[:, 0], points[:, 1:], locked, problem.energy(points), steps + taken, last_step, converged
+    )
 
 
 class _Problem:
     """The sum that is minimised, on the frames ``kept``. Points are (kept, 1 + legs, 3): pelvis, then toes."""
 
-    def __init__(self, source, joined, locked, kept, frame_rate):
+    def __init__(self, source, joined, locked, kept, frame_rate, reach):
         self.source = source[kept]
         legs = locked.shape[1]
         span = np.diff(kept).astype(float)
@@ -108,13 +129,17 @@ class _Problem:
         whole[0] += 0.5
         whole[-1] += 0.5
         self.node = whole * (_RATE / frame_rate)
-        self.edge = np.concatenate([np.full((len(span), 1), float(legs)), ~self.joined], axis=1) * (frame_rate / _RATE / span)[:, None]
+        self.edge = (
+            np.concatenate([np.full((len(span), 1), float(legs)), ~self.joined], axis=1)
+            * (frame_rate / _RATE / span)[:, None]
+        )
         self.anchor = np.full(self.source.shape, _ANCHOR) * self.node[:, None, None]
         self.held = np.zeros(self.source.shape, bool)
         self.held[:, 1:, 2] = self.locked
         self.anchor[self.held] = 0.0
 
         self.length = self._legs(self.source)[1]
+        self.reach = reach and Reach(reach.offset[kept], reach.length[kept])
         size = 3 * (1 + legs)
         self.same = np.zeros((len(span), 1 + legs, 3), bool)
         self.same[:, 1:] = self.joined[..., None]
@@ -126,14 +151,15 @@ class _Problem:
         """The value of the sum at ``points``."""
         moved = points - self.source
         steps = np.diff(moved, axis=0)
-        _, length = self._legs(points)
         total = np.einsum("el,elc,elc->", self.edge, steps, steps)
-        total += np.einsum("i,il->", self.node, (length - self.length) ** 2)
+        for weight, _, _, stretch in self._stretches(points):
+            total += np.einsum("i,il->", self.node, weight * stretch**2)
         total += np.einsum("ilc,ilc,ilc->", self.anchor, moved, moved)
         return 0.5 * float(total)
 
     def step(self, points, newton):
-        """The step (kept, 1 + legs, 3) to the minimum of the problem's quadratic model at ``points``: Gauss-Newton's, or Newton's own."""
+        """The step (kept, 1 + legs, 3) to the minimum of the problem's quadratic model at ``points``: Gauss-Newton's,
+        or Newton's own."""
         frames, count = points.shape[:2]
         moved = points - self.source
         flow = self.edge[..., None] * np.diff(moved, axis=0)
@@ -141,19 +167,19 @@ class _Problem:
         gradient[1:] += flow
         gradient[:-1] -= flow
 
-        offset, length = self._legs(points)
-        safe = np.where(length > 0.0, length, 1.0)
-        along = offset / safe[..., None]
-        stretch = length - self.length
-        pull = (self.node[:, None] * stretch)[..., None] * along
-        gradient[:, 0] += pull.sum(1)
-        gradient[:, 1:] -= pull
-
-        curvature = along[..., :, None] * along[..., None, :]
-        if newton:
-            share = np.where(length > 0.0, stretch / safe, 0.0)[..., None, None]
-            curvature = (1.0 - share) * curvature + share * np.eye(3)
-        curvature *= self.node[:, None, None, None]
+        curvature = 0.0
+        for weight, offset, length, stretch in self._stretches(points):
+            weight = self.node[:, None] * weight
+            safe = np.where(length > 0.0, length, 1.0)
+            along = offset / safe[..., None]
+            pull = (weight * stretch)[..., None] * along
+            gradient[:, 0] += pull.sum(1)
+            gradient[:, 1:] -= pull
+            square = along[..., :, None] * along[..., None, :]
+            if newton:
+                share = (stretch / safe)[..., None, None]
+                square = (1.0 - share) * square + share * np.eye(3)
+            curvature = curvature + weight[..., None, None] * square
         diagonal = self._linear_diagonal.copy()
         blocks = diagonal.reshape(frames, count, 3, count, 3)
         blocks[:, 0, :, 0] += curvature.sum(1)
@@ -167,6 +193,17 @@ class _Problem:
         diagonal[:, np.arange(size), np.arange(size)] += ~self._moving
         gradient = gradient.reshape(frames, size) * self._moving
         return block_tridiagonal.minimize(diagonal, self._upper, gradient, self.same).reshape(points.shape)
+
+    def _stretches(self, points):
+        """The terms that are lengths: weight (kept, legs), vector (kept, legs, 3), its length and by how much it is
+        too long."""
+        offset, length = self._legs(points)
+        yield np.ones_like(length), offset, length, np.where(length > 0.0, length - self.length, 0.0)
+        if self.reach is not None:
+            offset = offset + self.reach.offset
+            length = np.sqrt(np.einsum("ilc,ilc->il", offset, offset))
+            too_long = length > self.reach.length
+            yield _TOO_LONG * too_long, offset, length, np.where(too_long, length - self.reach.length, 0.0)
 
     def _legs(self, points):
         """From toe to pelvis (kept, legs, 3), and its length."""
@@ -208,7 +245,8 @@ def _descend(problem, points, tolerance):
 
 
 def _lowered(problem, points, energy, newton, halvings):
-    """The points after a step that does not raise the energy, their energy, and the step's length; None where there is none."""
+    """The points after a step that does not raise the energy, their energy, and the step's length; None where there
+    is none."""
     try:
         step = problem.step(points, newton)
     except np.linalg.LinAlgError:
@@ -231,7 +269,8 @@ def _first_of_run(joined, locked):
 
 
 def _standing(points, locked, first, ground_height, at_first=False):
-    """Points whose held toes stand in one place in each run: the mean of the run's, or where they are ``at_first``, at the height of the ground."""
+    """Points whose held toes stand in one place in each run: the mean of the run's, or where they are ``at_first``,
+    at the height of the ground."""
     points = points.copy()
     frames, legs = locked.shape
     ground = np.broadcast_to(np.asarray(ground_height, float), (frames, legs))
@@ -243,14 +282,18 @@ def _standing(points, locked, first, ground_height, at_first=False):
             place = points[run, 1 + leg]
         else:
             size = np.bincount(run, minlength=frames)
-            place = np.stack([np.bincount(run, toe[:, axis], minlength=frames)[run] for axis in range(3)], axis=1) / size[run][:, None]
+            place = (
+                np.stack([np.bincount(run, toe[:, axis], minlength=frames)[run] for axis in range(3)], axis=1)
+                / size[run][:, None]
+            )
         place[:, 2] = ground[run, leg]
         points[held, 1 + leg] = place
     return points
 
 
 def _kept_frames(locked, joined, stride):
-    """Frames of a coarse level: every ``stride``-th, the first and last of the clip, and those about the ends of each run."""
+    """Frames of a coarse level: every ``stride``-th, the first and last of the clip, and those about the ends of each
+    run."""
     frames = len(locked)
     keep = np.zeros(frames, bool)
     keep[::stride] = True

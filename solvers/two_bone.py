@@ -1,8 +1,8 @@
 """Two-bone inverse kinematics: hip and knee turned so that the heel meets its target.
 
-From the article's ``TwoBoneInverseKinematics``: a side vector in place of a pole, and angles that are added to those of the pose, so that the
-pose is changed as little as the target asks for. What is added: ``passes`` (a second look at the angles, since the side vector is seldom
-exactly square to the leg), and an answer for each degenerate leg.
+From the article's ``TwoBoneInverseKinematics``: a side vector in place of a pole, and angles that are added to those
+of the pose, so that the pose is changed as little as the target asks for. What is added: ``passes`` (a second look at
+the angles, since the side vector is seldom exactly square to the leg), and an answer for each degenerate leg.
 """
 
 from dataclasses import dataclass
@@ -41,10 +41,12 @@ def soft_clamp(distance, limit, softening):
 
 
 def reach_limit(distance, source, full, softening):
-    """The length that a leg takes when it is asked for ``distance``: Footlock's own reach function (all metres, broadcast).
+    """The length that a leg takes when it is asked for ``distance``: Footlock's own reach function (all metres,
+    broadcast).
 
-    Itself up to where it starts to bend, which is ``full - softening`` or the ``source``'s own length, whichever is longer; from there on
-    with slope 1 at first (C1), towards ``full``, which it nears and never passes. So the source's own length always comes back unchanged.
+    Itself up to where it starts to bend, which is ``full - softening`` or the ``source``'s own length, whichever is
+    longer; from there on with slope 1 at first (C1), towards ``full``, which it nears and never passes. So the
+    source's own length always comes back unchanged.
     """
     start = np.maximum(full - softening, np.minimum(source, full))
     return soft_clamp(distance, full, full - start)
@@ -53,15 +55,18 @@ def reach_limit(distance, source, full, softening):
 def solve(hip, knee, heel, target, side, passes=1):
     """Turn hip and knee so that the heel comes to ``target`` without changing the bones' lengths.
 
-    hip, knee, heel, target: (…, 3) world positions, metres. side: (…, 3) world direction about which a positive turn bends the knee
-    further; cross(thigh, shin) of a bent leg. passes: how often the angles are corrected; 1 is the article's solution, each further pass
-    takes away most of what is left where ``side`` is not square to the leg.
+    hip, knee, heel, target: (…, 3) world positions, metres. side: (…, 3) world direction about which a positive turn
+    bends the knee further; cross(thigh, shin) of a bent leg. passes: how often the angles are corrected; 1 is the
+    article's solution, each further pass takes away most of what is left where ``side`` is not square to the leg.
 
-    A target beyond reach leaves the leg straight towards it, one nearer than the folded leg leaves it folded; ``residual`` says by how much it
-    missed. A target on the hip has no direction, and the leg keeps its own. A straight leg bends about ``side``, or where that lies along
-    the leg about any direction square to it. A bone without length does not turn.
+    A target beyond reach leaves the leg straight towards it, one nearer than the folded leg leaves it folded;
+    ``residual`` says by how much it missed. A target on the hip has no direction, and the leg keeps its own. A
+    straight leg bends about ``side``, or where that lies along the leg about any direction square to it. A bone
+    without length does not turn.
     """
-    hip, knee, heel, target, side = np.broadcast_arrays(*(np.asarray(a, float) for a in (hip, knee, heel, target, side)))
+    hip, knee, heel, target, side = np.broadcast_arrays(
+        *(np.asarray(a, float) for a in (hip, knee, heel, target, side))
+    )
     thigh, shin = rot.length(knee - hip), rot.length(heel - knee)
     tiny = _ZERO_LENGTH * (thigh + shin)
 
@@ -77,14 +82,15 @@ def solve(hip, knee, heel, target, side, passes=1):
         turnable = (thigh > tiny) & (shin > tiny)
         r0 = rot.from_scaled_angle_axis(axis * np.where(turnable, hip_goal - hip_angle, 0.0))
         r1 = rot.from_scaled_angle_axis(axis * np.where(turnable, knee_goal - knee_angle, 0.0))
-        # The knee turns first, in the pose as it stands, then the hip carries both: r0 · r1, as the article multiplies them.
+        # The knee turns first, in the pose as it stands, then the hip carries both: r0 · r1, as the article
+        # multiplies them.
         bend_hip = rot.multiply(r0, bend_hip)
         bend_knee = rot.multiply(r0, rot.multiply(r1, bend_knee))
         bent_knee = hip + rot.rotate(bend_hip, knee - hip)
         bent_heel = bent_knee + rot.rotate(bend_knee, heel - knee)
 
-    # As the article does, the leg is aimed by what stood between hip and heel in the pose when one pass is asked for; what the bend turned
-    # out to be is the better reference once it was corrected.
+    # As the article does, the leg is aimed by what stood between hip and heel in the pose when one pass is asked for;
+    # what the bend turned out to be is the better reference once it was corrected.
     aim_from = heel - hip if passes == 1 else bent_heel - hip
     degenerate = (rot.length(aim_from) <= tiny) | (wanted <= tiny)
     aim = np.where(degenerate, rot.IDENTITY, rot.between(aim_from, np.where(degenerate, aim_from, target - hip)))
@@ -110,7 +116,8 @@ def _interior_angles(hip, knee, heel):
 
 
 def _angles_for(thigh, shin, wanted, tiny):
-    """The angles at hip and knee (…, 1) of a triangle with these sides, by the law of cosines, clamped where there is none."""
+    """The angles at hip and knee (…, 1) of a triangle with these sides, by the law of cosines, clamped where there is
+    none."""
     denominator = 2.0 * thigh * wanted
     hip = _arccos((thigh**2 + wanted**2 - shin**2) / np.where(denominator > tiny**2, denominator, 1.0))
     denominator = 2.0 * thigh * shin

@@ -1,9 +1,27 @@
 """Settings and panels."""
 
+import bpy
+
+from . import panel, settings
+
+# Parents before their sub-panels, which are shown in this order.
+classes = (
+    settings.FootlockSettings,
+    panel.FOOTLOCK_PT_main,
+    panel.FOOTLOCK_PT_result,
+    panel.FOOTLOCK_PT_legs,
+    panel.FOOTLOCK_PT_contacts,
+    panel.FOOTLOCK_PT_advanced,
+)
+
 
 def register():
-    pass
+    for cls in classes:
+        bpy.utils.register_class(cls)
+    settings.register()
 
 
 def unregister():
-    pass
+    settings.unregister()
+    for cls in reversed(classes):
+        bpy.utils.unregister_class(cls)

@@ -135,7 +135,7 @@ class Reading(WithFolder):
             self.assertEqual(len(clip.joints), 31)
 
     def test_unknown_joint(self):
-        with self.assertRaisesRegex(FootlockError, "no joint “Foot”; choose one of Hips, Left Leg"):
+        with self.assertRaisesRegex(FootlockError, "no joint “Foot”: choose one of Hips, Left Leg"):
             self.read(GOOD).joint_index("Foot")
 
     def test_rows_across_blocks(self):
@@ -162,8 +162,8 @@ class Refusing(WithFolder):
         with self.assertRaisesRegex(FootlockError, pattern) as caught:
             bvh.read(path)
         sentence = str(caught.exception)
-        self.assertTrue(sentence.startswith(path.name), sentence)
-        self.assertIn("; ", sentence)
+        self.assertTrue(sentence.startswith(f"“{path.name}” "), sentence)
+        self.assertRegex(sentence, r": [a-z][^:]*\.$")
         self.assertTrue(sentence.isprintable(), sentence)
         self.assertLess(len(sentence), 400)
         return sentence
@@ -172,7 +172,7 @@ class Refusing(WithFolder):
         return HEADER + f"MOTION\nFrames: {frames}\nFrame Time: {frame_time}\n{rows}"
 
     def test_no_file(self):
-        self.refused(self.folder / "none.bvh", "cannot be read .*; choose a file that exists")
+        self.refused(self.folder / "none.bvh", "cannot be read .*: choose a file that exists")
         self.refused(self.folder, "is a folder")
 
     @unittest.skipUnless(hasattr(os, "mkfifo"), "no pipes with names on this system")
@@ -204,7 +204,7 @@ class Refusing(WithFolder):
         """A file cut off anywhere is refused, unless the cut took nothing but a part of the last number."""
         data = GOOD.rstrip().encode()
         for length in range(len(data) - 1):
-            self.refused(data[:length], r"^walk\.bvh ")
+            self.refused(data[:length], r"^“walk\.bvh” ")
         for length in range(HEADER.index("JOINT"), len(HEADER) - 3, 17):
             self.refused(HEADER[:length], "cut off|does not belong|channels|offset|a brace may open")
 
@@ -213,7 +213,7 @@ class Refusing(WithFolder):
         rows = text.split(b"\n")
         at = rows.index(b"MOTION") + 3
         cut = b"\n".join(rows[: at + 612])
-        self.refused(cut, "^walk.bvh is cut off: its header promises 995 frames and 612 are there; export it again$")
+        self.refused(cut, "^“walk.bvh” is cut off, its header promises 995 frames and 612 are there: export it again.$")
         self.refused(cut[:-3], "promises 995 frames and 61[12] are there")
         # Within a number that is none any more.
         self.refused(self.with_timing(rows=ROWS.replace(" -9", " -")), "promises 2 frames and 1 are there")
@@ -339,12 +339,12 @@ class Refusing(WithFolder):
         for word in wrong:
             with self.subTest(word):
                 rows = ROWS.replace("-8", word)
-                pattern = "instead of a number for Zrotation of the joint “Left Leg” in frame 2; mend"
+                pattern = "instead of a number for Zrotation of the joint “Left Leg” in frame 2: mend"
                 self.refused(self.with_timing(rows=rows), pattern)
         for word in ("NaN", "-nan", "inf", "-Infinity", "1e999"):
             with self.subTest(word):
                 rows = ROWS.replace("-5", word)
-                pattern = "has the value -?(nan|inf) for Yrotation of the joint “Hips” in frame 2; mend"
+                pattern = "has the value -?(nan|inf) for Yrotation of the joint “Hips” in frame 2: mend"
                 self.refused(self.with_timing(rows=rows), pattern)
 
     def test_names_in_messages_are_harmless(self):
@@ -404,7 +404,7 @@ class Writing(WithFolder):
 
     def test_folder_that_cannot_be_written(self):
         clip = self.read(GOOD)
-        with self.assertRaisesRegex(FootlockError, "out.bvh cannot be written in the folder .*none.*; choose a folder"):
+        with self.assertRaisesRegex(FootlockError, "“out.bvh” cannot be written in the folder .*none.*: choose a folder"):
             bvh.write(self.folder / "none" / "out.bvh", clip)
         with self.assertRaisesRegex(FootlockError, "cannot be written"):
             bvh.write(self.folder / "walk.bvh" / "out.bvh", clip)

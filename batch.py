@@ -1,0 +1,357 @@
+"""Remove sliding from clips without a window.
+
+    blender --background --python batch.py -- IN [IN ...] -o OUT
+    python batch.py IN [IN ...] -o OUT          by an interpreter that has the bpy module
+
+IN is a .bvh or .blend file; OUT a file, or a folder for several. Exit status: 0 all went well, 1 a clip failed (the
+others still come out), 2 usage.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import sys
+import time
+import traceback
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+KINDS = (".bvh", ".blend")
+
+
+def load_package():
+    """The extension as the package ``footlock``, wherever its folder is and whatever it is called."""
+    if "footlock" not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            "footlock", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
+        )
+        sys.modules["footlock"] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["footlock"])
+    return sys.modules["footlock"]
+
+
+load_package()
+
+import bpy  # noqa: E402
+
+from footlock.operators import detect_contacts, remove_sliding  # noqa: E402
+from footlock.rig import bvh, bvh_armature, clip, contact_property, correction, labels, mapping  # noqa: E402
+from footlock.solvers import contacts, foot_skate  # noqa: E402
+from footlock.solvers.errors import FootlockError  # noqa: E402
+
+
+def parser():
+    """The command line."""
+    p = argparse.ArgumentParser(prog="batch.py", description="Remove foot sliding from .bvh and .blend files.")
+    p.add_argument("inputs", nargs="+", type=Path, metavar="IN", help=".bvh or .blend file")
+    p.add_argument("-o", "--output", required=True, type=Path, metavar="OUT", help="file, or folder for several inputs")
+    p.add_argument(
+        "--contacts",
+        type=Path,
+        metavar="FILE",
+        help="labels to use in place of detection; a folder of STEM.json for several inputs",
+    )
+    p.add_argument(
+        "--export-contacts",
+        type=Path,
+        metavar="FILE",
+        help="write the labels that were used; a folder for several inputs",
+    )
+    p.add_argument(
+        "--velocity-threshold",
+        type=_positive,
+        default=0.25,
+        metavar="M/S",
+        help="a toe slower than this may be planted (%(default)s)",
+    )
+    p.add_argument(
+        "--height-threshold",
+        type=_positive,
+        default=0.1,
+        metavar="M",
+        help="a toe lower than this may be planted (%(default)s)",
+    )
+    p.add_argument(
+        "--root-scale",
+        type=_number,
+        default=1.0,
+        metavar="K",
+        help="scale the root's horizontal travel first, to make a clip slide",
+    )
+    p.add_argument(
+        "--unit",
+        type=_positive,
+        default=0.0,
+        metavar="METRES",
+        help="size of one unit of the file (default: judged from the legs)",
+    )
+    p.add_argument(
+        "--method",
+        choices=foot_skate.METHODS,
+        default="offline",
+        help="solve the whole clip, or lock frame by frame (%(default)s)",
+    )
+    p.add_argument("--report", type=Path, metavar="FILE", help="write what was found and done as JSON")
+    return p
+
+
+def main(arguments):
+    """Run over the inputs; returns the exit status."""
+    p = parser()
+    options = p.parse_args(arguments)
+    jobs = _jobs(p, options)
+    if not hasattr(bpy.types.Armature, "footlock"):
+        load_package().register()
+    reports = []
+    for source, target in jobs:
+        start = time.perf_counter()
+        report = {"input": str(source), "output": str(target)}
+        try:
+            report["clips"] = _process(source, target, options, several=len(jobs) > 1)
+        except FootlockError as error:
+            report["error"] = str(error)
+        except Exception as error:  # One clip must not take the others with it; the trace is for us.
+            traceback.print_exc()
+            report["error"] = (
+                f"“{source.name}” failed in a way that Footlock did not expect ({error}):"
+                " please report it with the file."
+            )
+        report["seconds"] = round(time.perf_counter() - start, 3)
+        _say(report)
+        reports.append(report)
+    failed = sum("error" in report for report in reports)
+    if options.report:
+        try:
+            _write_json(options.report, {"clips": reports, "failed": failed})
+        except OSError as error:
+            print(
+                f"The report “{options.report}” cannot be written ({error.strerror}): choose another place.",
+                file=sys.stderr,
+            )
+            failed += 1
+    return 1 if failed else 0
+
+
+def _process(source, target, options, several):
+    """One input file: returns what is said of each clip in it. Nothing is written before all is solved."""
+    if not source.is_file():
+        raise FootlockError(f"“{source}” does not exist: check its path.")
+    given, exported = (
+        _labels_file(options.contacts, source, several),
+        _labels_file(options.export_contacts, source, several),
+    )
+    if source.suffix.lower() == ".bvh":
+        motion = bvh.read(source)
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        armature = bvh_armature.load(source, motion)
+        legs = mapping.find(armature)
+        legs = replace(legs, carrier=bvh_armature.carrier(motion, legs))
+        done = [_correct(bpy.context.scene, armature, legs, given, options)]
+        if len(done[0].labels) != len(motion.motion):
+            raise FootlockError(
+                f"Blender read {len(done[0].labels)} frames of “{source.name}” and it has {len(motion.motion)}:"
+                " give it a constant frame time."
+            )
+        _make_folder(target)
+        keyed = {
+            legs.carrier,
+            *(name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name),
+        }
+        bvh.write(target, bvh_armature.store(armature, motion, keyed))
+    else:
+        armatures = _open_blend(source)
+        if len(armatures) > 1 and (given or exported):
+            raise FootlockError(
+                f"“{source.name}” has {len(armatures)} animated armatures, and labels are for one: split the file."
+            )
+        done = [_correct(scene, armature, legs, given, options) for scene, armature, legs in armatures]
+        _make_folder(target)
+        _save_blend(target)
+    if exported:
+        _make_folder(exported)
+        first = done[0].clip
+        labels.write(exported, first.legs, done[0].labels, first.frame_rate, float(first.frames[0]))
+    return [_clip_report(one) for one in done]
+
+
+def _correct(scene, armature, legs, given, options):
+    """Scale, label and correct the action of one armature; returns the Removal."""
+    bpy.context.view_layer.update()
+    correction.check(armature, legs)
+    if options.root_scale != 1.0:
+        correction.scale_travel(armature, clip.read(scene, armature, legs, options.unit), options.root_scale)
+    source = clip.read(scene, armature, legs, options.unit)
+    if given:
+        found = labels.read(given, legs, len(source.frames))
+        contact_property.write(armature, legs, source.frames, found)
+    elif (found := contact_property.read(armature, legs, source.frames)) is None:
+        thresholds = contacts.ThresholdSettings(velocity=options.velocity_threshold, height=options.height_threshold)
+        found = detect_contacts.detect(scene, armature, legs, thresholds, options.unit).labels
+        contact_property.write(armature, legs, source.frames, found)
+    return remove_sliding.remove(scene, armature, legs, foot_skate.Settings(method=options.method), options.unit, found)
+
+
+def _clip_report(done):
+    """What is said of one clip: lengths in millimetres, frames as Blender counts them."""
+    source, legs = done.clip, []
+    for i, leg in enumerate(source.legs.legs):
+        legs.append(
+            {
+                "leg": leg.label,
+                "bones": {"thigh": leg.thigh, "shin": leg.shin, "foot": leg.foot, "toe": leg.toe or None},
+                "contacts": done.counts()[i],
+                "contact_share": float(done.labels[:, i].mean()),
+                "slide_before": _slide_report(done.before[i], source),
+                "slide_after": _slide_report(done.after[i], source),
+                "frames_out_of_reach": source.frames[done.out_of_reach[:, i]].tolist(),
+            }
+        )
+    return {
+        "armature": done.armature,
+        "frames": len(source.frames),
+        "frame_rate": source.frame_rate,
+        "unit": source.unit,
+        "pelvis": source.legs.pelvis,
+        "legs": legs,
+        "converged": done.converged,
+    }
+
+
+def _slide_report(slide, source):
+    return {
+        "mean_mm_per_frame": slide.mean * 1e3,
+        "max_mm_per_frame": slide.largest * 1e3,
+        "mean_mm_per_second": slide.mean * 1e3 * source.frame_rate,
+        "max_mm_per_second": slide.largest * 1e3 * source.frame_rate,
+        "worst_frame": float(source.frames[slide.worst]) if slide.worst >= 0 else None,
+    }
+
+
+def _say(report):
+    """One line for each clip."""
+    if "error" in report:
+        print(f"{report['input']}: FAILED: {report['error']}", file=sys.stderr, flush=True)
+        return
+    for one in report["clips"]:
+        parts = [f"one unit is {one['unit']:g} m", f"{one['frames']} frames at {one['frame_rate']:g} Hz"]
+        if len(one["legs"]) == 1:
+            parts.append(f"only one leg ({one['legs'][0]['leg']}) was found")
+        for leg in one["legs"]:
+            before, after = leg["slide_before"], leg["slide_after"]
+            text = (
+                f"{leg['leg']} {leg['contacts']} contacts, slide {before['mean_mm_per_frame']:.3f}"
+                f" → {after['mean_mm_per_frame']:.3f} mm per frame"
+            )
+            if leg["frames_out_of_reach"]:
+                text += f", {len(leg['frames_out_of_reach'])} frames out of reach"
+            parts.append(text)
+        print(f"{report['input']} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s", flush=True)
+
+
+def _jobs(p, options):
+    """Input and output file of each clip; usage errors end the program with status 2."""
+    for source in options.inputs:
+        if source.suffix.lower() not in KINDS:
+            p.error(f"“{source}” is neither .bvh nor .blend")
+    folder = len(options.inputs) > 1 or options.output.is_dir() or options.output.suffix.lower() not in KINDS
+    targets = [options.output / source.name if folder else options.output for source in options.inputs]
+    for source, target in zip(options.inputs, targets, strict=True):
+        if target.suffix.lower() != source.suffix.lower():
+            p.error(f"“{source}” comes out as {source.suffix}, and “{target}” is no such file")
+        if target.exists() and source.exists() and target.samefile(source):
+            p.error(f"“{target}” is the input itself: choose another output")
+    if len({str(target) for target in targets}) < len(targets):
+        p.error("two inputs have the same name and would overwrite each other: run them into different folders")
+    return list(zip(options.inputs, targets, strict=True))
+
+
+def _labels_file(option, source, several):
+    """The labels file of an input: the option itself, or STEM.json in it where it is a folder."""
+    if option is None:
+        return None
+    return option / f"{source.stem}.json" if several or option.is_dir() else option
+
+
+def _open_blend(source):
+    """Open a .blend file; the scene, armature and legs of each animated character in it."""
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=False)
+    except RuntimeError as error:
+        raise FootlockError(
+            f"“{source.name}” cannot be opened by Blender {bpy.app.version_string}:"
+            " save it by this version or an older one."
+        ) from error
+    found, problem = [], None
+    for scene in bpy.data.scenes:
+        for armature in scene.objects:
+            if armature.type != "ARMATURE" or armature.animation_data is None or armature.animation_data.action is None:
+                continue
+            try:
+                found.append((scene, armature, mapping.of(armature)))
+            except FootlockError as error:
+                problem = error
+    if not found:
+        raise problem or FootlockError(
+            f"“{source.name}” has no armature with an action: save one with the animation assigned."
+        )
+    return found
+
+
+def _save_blend(target):
+    temporary = target.with_name(f".{target.stem}.{os.getpid()}.blend")
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True)
+        os.replace(temporary, target)
+    except (RuntimeError, OSError) as error:
+        raise FootlockError(
+            f"“{target}” cannot be written: choose a folder that can be written to, with room for it."
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _make_folder(target):
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FootlockError(
+            f"The folder “{target.parent}” cannot be made ({error.strerror}): choose another output."
+        ) from error
+
+
+def _write_json(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _number(text):
+    value = float(text)
+    if not abs(value) < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no sensible number")
+    return value
+
+
+def _positive(text):
+    value = _number(text)
+    if value <= 0.0:
+        raise argparse.ArgumentTypeError(f"{text} is not above zero")
+    return value
+
+
+if __name__ == "__main__":
+    # Blender hands its own arguments over too; what follows "--" is ours.
+    own = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:]
+    try:
+        status = main(own)
+    except SystemExit as end:  # argparse: usage or --help
+        status = end.code or 0
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    # Blender has no exit status of its own for a script, and the bpy modules 4.2 and 4.5 do not always survive a
+    # normal exit.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

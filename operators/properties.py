@@ -1,0 +1,104 @@
+"""The settings of the operators, defined once: the operators have them as their own, the panel keeps them in the scene.
+
+Blender collects the annotations of plain base classes too, so each class here is a group of properties to be inherited
+by an operator or a PropertyGroup. What is a solver's setting has that solver's default. None is animatable: a key on it
+would do nothing. Units stand in the names: Blender's own units follow the scene's unit scale, and these do not.
+"""
+
+from inspect import get_annotations
+
+from bpy.props import EnumProperty, FloatProperty
+
+from ..solvers import contacts, foot_lock, foot_skate, leg_chain
+
+_THRESHOLDS = contacts.ThresholdSettings()
+_REMOVAL = foot_skate.Settings()
+_CHAIN = leg_chain.LegChainSettings()
+_LOCK = foot_lock.FootLockSettings()
+
+
+class ClipProperties:
+    """How a clip is read."""
+
+    unit: FloatProperty(
+        name="Scene Unit (m)",
+        description="Metres of one unit of the scene; 0 to judge it from the legs",
+        default=0.0, min=0.0, soft_max=1.0, precision=4, options=set(),
+    )  # fmt: skip
+
+
+class DetectionProperties(ClipProperties):
+    """When a foot counts as planted."""
+
+    velocity: FloatProperty(
+        name="Speed (m/s)",
+        description="A toe slower than this may be planted, metres per second",
+        default=_THRESHOLDS.velocity, min=0.0, soft_max=2.0, options=set(),
+    )  # fmt: skip
+    height: FloatProperty(
+        name="Height (m)",
+        description="A toe lower than this over the floor may be planted, metres",
+        default=_THRESHOLDS.height, min=0.0, soft_max=0.5, options=set(),
+    )  # fmt: skip
+    vote: FloatProperty(
+        name="Clean Up (s)",
+        description="Each frame goes with most of the frames in this time around it, seconds:"
+        " contacts and gaps shorter than about half of it are removed",
+        default=_THRESHOLDS.vote, min=0.0, soft_max=0.5, precision=3, options=set(),
+    )  # fmt: skip
+    smoothing: FloatProperty(
+        name="Smoothing (s)",
+        description="Standard deviation of the Gaussian that smooths the labels before they are cut at Level, seconds;"
+        " 0 for none",
+        default=_THRESHOLDS.smoothing, min=0.0, soft_max=0.2, precision=3, options=set(),
+    )  # fmt: skip
+    level: FloatProperty(
+        name="Level",
+        description="Smoothed labels above this are a contact; without smoothing it changes nothing",
+        default=_THRESHOLDS.contact, min=0.0, max=1.0, subtype="FACTOR", options=set(),
+    )  # fmt: skip
+
+
+class RemovalProperties(ClipProperties):
+    """How planted feet are held."""
+
+    method: EnumProperty(
+        name="Method",
+        description="How the toes are held",
+        items=(
+            ("offline", "Whole Clip", "Solve the whole clip at once: pelvis and free feet share the correction"),
+            ("runtime", "Runtime", "Lock each toe frame by frame, as a game would: the pelvis keeps its path"),
+        ),
+        default=_REMOVAL.method, options=set(),
+    )  # fmt: skip
+    softening: FloatProperty(
+        name="Softening (m)",
+        description="A leg is kept from stretching out over this last part of its length, metres",
+        default=_CHAIN.softening, min=0.0, soft_max=0.1, precision=3, options=set(),
+    )  # fmt: skip
+    lock_distance: FloatProperty(
+        name="Lock Within (m)",
+        description="Runtime: a toe locks when it is this near to the source, metres",
+        default=_LOCK.lock_distance, min=0.0, soft_max=0.5, options=set(),
+    )  # fmt: skip
+    unlock_distance: FloatProperty(
+        name="Unlock Beyond (m)",
+        description="Runtime: a toe is let go when the source is this far, metres",
+        default=_LOCK.unlock_distance, min=0.0, soft_max=1.0, options=set(),
+    )  # fmt: skip
+    blend_time: FloatProperty(
+        name="Blend Time (s)",
+        description="Runtime: time of the change between locked and free, seconds",
+        default=_LOCK.blend_time, min=0.0, soft_max=2.0, options=set(),
+    )  # fmt: skip
+
+
+def names(group):
+    """The names of the properties of a group above, inherited ones first."""
+    return tuple(name for base in reversed(group.__mro__) for name in get_annotations(base))
+
+
+def copy(group, source, target):
+    """Set the properties of a group on ``target`` to what they are on ``source``."""
+    for name in names(group):
+        setattr(target, name, getattr(source, name))

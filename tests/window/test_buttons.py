@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Click the panel's buttons in a real window: Detect Contacts, Remove Sliding, and Ctrl Z for each.
+
+Runs in a Blender with a window, which is given the mouse and the keys by event simulation; nobody has to look. With
+Debian's Blender in its folder (.ci/debian-blender trixie), to which xvfb, xauth, imagemagick, libgl1-mesa-dri,
+libglx-mesa0, libegl1 and fonts-dejavu-core have been added:
+
+    LIBGL_ALWAYS_SOFTWARE=1 FOOTLOCK_PROGRAM=xvfb-run FOOTLOCK_MOUNT=$PWD timeout 120 $(.ci/debian-blender trixie) \\
+        -a -s '-screen 0 1600x900x24' blender --factory-startup --enable-event-simulate --gpu-backend opengl \\
+        --window-geometry 0 0 1600 900 --python tests/window/test_buttons.py -- SHOTS
+
+where SHOTS is a folder for the screenshots; `-- SHOTS --expanded` opens all sub-panels, to look at them. The last line
+is `1 passed, 0 failed` and the exit status 0, or `0 passed, 1 failed` and 1. On a screen of one's own leave out
+xvfb-run and what belongs to it, and keep the hands off.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import bpy
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CLIP = ROOT / "tests" / "data" / "cmu_131_01.bvh"
+
+# Pixels from the top of the sidebar's region to the middle of each button, at a resolution scale of 1: the panel's
+# header, two lines that say what is worked on (one where there is no armature), then the buttons.
+DETECT, REMOVE, DETECT_WITHOUT_ARMATURE = 93, 128, 73
+LIMIT = 90.0  # seconds
+
+
+def import_footlock():
+    """The checkout as a package called footlock, whatever its folder is called."""
+    where = ROOT / "__init__.py"
+    spec = importlib.util.spec_from_file_location("footlock", where, submodule_search_locations=[str(ROOT)])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["footlock"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class Window:
+    """The first window, its viewport, and what a hand does there. The steps yield the seconds until the next."""
+
+    def __init__(self, shots):
+        self.shots = shots
+        self.count = 0
+
+    @property
+    def window(self):
+        return bpy.context.window_manager.windows[0]
+
+    @property
+    def area(self):
+        return next(area for area in self.window.screen.areas if area.type == "VIEW_3D")
+
+    def region(self, kind):
+        return next(region for region in self.area.regions if region.type == kind)
+
+    def open_tab(self):
+        self.area.spaces.active.show_region_ui = True
+        self.area.tag_redraw()
+        yield 1.0
+        self.region("UI").active_panel_category = "Footlock"
+        self.area.tag_redraw()
+        yield 1.0
+
+    def point(self, below_top):
+        """Move to the middle of the sidebar, this far below its top."""
+        sidebar = self.region("UI")
+        x, y = sidebar.x + (sidebar.width - 20) // 2, sidebar.y + sidebar.height - below_top
+        self.window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        return x, y
+
+    def click(self, below_top):
+        x, y = self.point(below_top)
+        yield 0.3
+        for value in ("PRESS", "RELEASE"):
+            self.window.event_simulate(type="LEFTMOUSE", value=value, x=x, y=y)
+            yield 0.2
+        yield 1.5
+
+    def leave(self):
+        """Move from the sidebar into the viewport. A button under the mouse is not drawn anew: greyed, it stays so."""
+        viewport = self.region("WINDOW")
+        x, y = viewport.x + viewport.width // 3, viewport.y + viewport.height // 3
+        self.window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        return x, y
+
+    def undo(self):
+        x, y = self.leave()
+        yield 0.3
+        self.window.event_simulate(type="Z", value="PRESS", ctrl=True, x=x, y=y)
+        yield 0.2
+        self.window.event_simulate(type="Z", value="RELEASE", ctrl=True, x=x, y=y)
+        yield 1.5
+
+    def shot(self, name):
+        """Blender's own screenshot is black without a graphics card, so the screen is asked."""
+        path = self.shots / f"{self.count}_{name}.png"
+        self.count += 1
+        subprocess.run(["import", "-window", "root", str(path)], check=True, timeout=30)
+
+
+def armature():
+    """Found anew each time: after an undo no reference holds."""
+    return bpy.data.objects[CLIP.stem]
+
+
+def keys():
+    """All keys of the action: (path, index) → (frame, value) of each."""
+    from footlock.rig import compat
+
+    found = {}
+    for curve in compat.channels(armature()).fcurves:
+        found[curve.data_path, curve.array_index] = [tuple(key.co) for key in curve.keyframe_points]
+    return found
+
+
+def contact_paths(found):
+    return sorted(path for path, _ in found if path.endswith('["contact"]'))
+
+
+def steps(window):
+    """The test. Yields the seconds until it goes on."""
+    from footlock.rig import mapping
+
+    yield from window.open_tab()
+    window.point(DETECT_WITHOUT_ARMATURE)
+    yield 2.0
+    window.shot("no_armature")
+    window.leave()
+    yield 0.5
+
+    bpy.ops.import_anim.bvh(filepath=str(CLIP))
+    bpy.ops.ed.undo_push(message="Import")
+    imported = keys()
+    yield 1.0
+    window.shot("imported")
+    assert not contact_paths(imported)
+
+    yield from window.click(DETECT)
+    window.shot("detected")
+    detected = keys()
+    expected = sorted(f'pose.bones["{leg.bearer}"]["contact"]' for leg in mapping.stored(armature()).legs)
+    assert len(expected) == 2 and contact_paths(detected) == expected, contact_paths(detected)
+    assert all(len(detected[path, 0]) > 2 for path in expected), "the contact curves have no contact"
+    assert {path: found for path, found in detected.items() if path in imported} == imported, "other keys changed"
+    assert not armature().data.footlock.has_result
+
+    yield from window.click(REMOVE)
+    window.shot("removed")
+    removed = keys()
+    result = armature().data.footlock
+    assert result.has_result, "nothing was removed"
+    for leg in result.legs:
+        print(f"{leg.name}: {leg.slide_before * 1000:.3f} → {leg.slide_after * 1000:.3f} mm per frame", flush=True)
+        assert leg.contacts > 0 and leg.slide_before > 1e-3 and leg.slide_after < 1e-4
+    assert removed != detected and contact_paths(removed) == expected
+
+    yield from window.undo()
+    window.shot("removal_undone")
+    assert keys() == detected, "the keys are not back"
+    assert not armature().data.footlock.has_result
+
+    yield from window.undo()
+    window.shot("detection_undone")
+    assert keys() == imported, "the contact curves are still there"
+
+
+def finish(status):
+    print("1 passed, 0 failed" if status == 0 else "0 passed, 1 failed", flush=True)
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def main(arguments):
+    shots = Path(next(argument for argument in arguments if not argument.startswith("--")))
+    shots.mkdir(parents=True, exist_ok=True)
+    footlock = import_footlock()
+    if "--expanded" in arguments:
+        from footlock import ui
+
+        for cls in ui.classes:
+            if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ()):
+                cls.bl_options = set()
+    footlock.register()
+    bpy.context.preferences.view.show_splash = False  # before the first redraw
+    end = time.monotonic() + LIMIT
+    test = steps(Window(shots))
+
+    def tick():
+        try:
+            if time.monotonic() > end:
+                raise TimeoutError(f"not done after {LIMIT:.0f} s")
+            return next(test)
+        except StopIteration:
+            finish(0)
+        except BaseException:  # a timer that raises is dropped in silence, and Blender would stay open
+            traceback.print_exc()
+            finish(1)
+
+    bpy.app.timers.register(tick, first_interval=3.0)
+
+
+main(sys.argv[sys.argv.index("--") + 1 :])
