@@ -155,11 +155,7 @@ def _process(source, target, options, several):
                 " give it a constant frame time."
             )
         _make_folder(target)
-        keyed = {
-            legs.carrier,
-            *(name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name),
-        }
-        bvh.write(target, bvh_armature.store(armature, motion, keyed))
+        bvh.write(target, bvh_armature.store(armature, motion, legs))
     else:
         armatures = _open_blend(source)
         if len(armatures) > 1 and (given or exported):

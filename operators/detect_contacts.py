@@ -13,6 +13,9 @@ from .base import ActionOperator, one_leg_note
 from .properties import DetectionProperties
 
 
+_DEFAULT = contacts.ThresholdSettings()
+
+
 @dataclass(frozen=True)
 class Detection:
     """``labels`` (frames, legs) bool of a ``clip``, over a ``floor`` at this height, world z in metres."""
@@ -26,7 +29,7 @@ class Detection:
         return [len(contacts.runs(self.labels[:, leg])) for leg in range(self.labels.shape[1])]
 
 
-def detect(scene, armature, legs, settings=contacts.ThresholdSettings(), unit=0.0):
+def detect(scene, armature, legs, settings=_DEFAULT, unit=0.0):
     """Detect the contacts of an armature's action, without writing anything. Raises FootlockError where there are
     none."""
     clip = clips.read(scene, armature, legs, unit)

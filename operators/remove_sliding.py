@@ -13,6 +13,9 @@ from .base import ActionOperator, one_leg_note
 from .properties import RemovalProperties
 
 
+_DEFAULT = foot_skate.Settings()
+
+
 @dataclass(frozen=True)
 class Removal:
     """What was done to a ``clip`` of ``armature`` (as it was read) with ``labels`` (frames, legs): Slide of each leg
@@ -31,7 +34,7 @@ class Removal:
         return [len(contacts.runs(self.labels[:, leg])) for leg in range(self.labels.shape[1])]
 
 
-def remove(scene, armature, legs, settings=foot_skate.Settings(), unit=0.0, labels=None):
+def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None):
     """Correct an armature's action. ``labels`` (frames, legs) bool; without, those of its contact curves.
 
     Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where

@@ -73,26 +73,29 @@ def carrier(motion, legs):
     )
 
 
-def store(armature, motion, changed):
-    """The BvhFile with the motion of the armature's action. changed: names of the bones that may have other keys than
-    the file."""
+def store(armature, motion, legs):
+    """The BvhFile with the corrected motion of the armature's action: the rotations of the legs' joints and the position
+    of the one that carries the pelvis, which are all that a correction may change."""
     frames = np.arange(1.0, len(motion.motion) + 1.0)
     paths = curves.by_path(armature)
     _, world = _AXES[up_axis(motion)]
     rows = motion.motion.copy()
-    for name in changed:
-        joint = motion.joint_index(name)
-        bone = armature.data.bones[name]
+    turned = [name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name]
+    for name in turned:
         pose_bone = armature.pose.bones[name]
-        # The bone's rest orientation, seen from the file's axes.
-        rest = world.T @ np.array(bone.matrix_local, float)[:3, :3]
-        rotation_name = clip.rotation_property(pose_bone)
-        rotation = kinematics.rotation_matrix(
-            _channel(pose_bone, paths, rotation_name, frames), pose_bone.rotation_mode
-        )
-        _replace_rotation(rows, motion, joint, rest @ rotation @ rest.T)
-        _replace_position(rows, motion, joint, _channel(pose_bone, paths, "location", frames) @ rest.T)
+        channel = _channel(pose_bone, paths, clip.rotation_property(pose_bone), frames)
+        rest = _rest(pose_bone, world)
+        matrices = rest @ kinematics.rotation_matrix(channel, pose_bone.rotation_mode) @ rest.T
+        _replace_rotation(rows, motion, motion.joint_index(name), matrices)
+    carrier_bone = armature.pose.bones[legs.carrier or legs.pelvis]
+    moved = _channel(carrier_bone, paths, "location", frames) @ _rest(carrier_bone, world).T
+    _replace_position(rows, motion, motion.joint_index(carrier_bone.name), moved)
     return motion.with_motion(rows)
+
+
+def _rest(pose_bone, world):
+    """The bone's rest orientation (3, 3), seen from the file's axes."""
+    return world.T @ np.array(pose_bone.bone.matrix_local, float)[:3, :3]
 
 
 def _channel(pose_bone, paths, name, frames):

@@ -50,6 +50,9 @@ def ensure_fcurve(owner, data_path, index, group):
     curve = held.fcurves.find(data_path, index=index) if held else None
     if curve:
         return curve
+    # Neither a new curve nor a new property has Blender look anew at what moves what; without this the property keeps
+    # its value on every frame until something else does.
+    owner.update_tag()
     action = owner.animation_data.action
     if not LAYERED:
         return action.fcurves.new(data_path, index=index, action_group=group)

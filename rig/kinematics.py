@@ -96,6 +96,7 @@ def _axis_angle(matrix, near):
     half a turn of the old one."""
     q = rot.from_matrix(matrix)
     old_axis = rot.normalized(near[:, 1:], np.array([0.0, 1.0, 0.0]))
+    old_length = rot.length(near[:, 1:])
     axis = rot.normalized(q[:, 1:])
     still = rot.length(q[:, 1:]) < 1e-9
     axis = np.where(still, old_axis, axis)
@@ -103,7 +104,7 @@ def _axis_angle(matrix, near):
     flip = rot.dot(axis, old_axis) < 0.0
     axis, angle = np.where(flip, -axis, axis), np.where(flip, -angle, angle)
     angle = angle + 2.0 * np.pi * np.round((near[:, :1] - angle) / (2.0 * np.pi))
-    return np.concatenate([angle, axis], axis=1)
+    return np.concatenate([angle, axis * np.where(old_length > 0.0, old_length, 1.0)], axis=1)
 
 
 def basis(channels, mode, connected):

@@ -70,7 +70,7 @@ CONVENTIONS = (
         _words("thigh", "thigh bend"),
         _words("shin"),
         _words("foot"),
-        _words("toe", "toes"),
+        _words("toe", "toes", "toe base"),
     ),
     Convention(
         "Upper and lower leg",
@@ -80,6 +80,15 @@ CONVENTIONS = (
         _words("foot"),
         _words("toes", "toe", "toe base"),
     ),
+    Convention(
+        "Auto-Rig Pro",
+        _words("root"),
+        _words("thigh stretch", "thigh ref"),
+        _words("leg stretch", "leg ref"),
+        _words("foot", "foot ref"),
+        _words("toes", "toes ref"),
+    ),
+    Convention("MakeHuman", _words("pelvis"), _words("upperleg"), _words("lowerleg"), _words("foot"), _words("toe")),
 )
 
 

@@ -53,6 +53,12 @@ def remove_sliding(pelvis, pose, side, contacts, frame_rate, settings=Settings()
     """
     if settings.method not in METHODS:
         raise ValueError(f"method: expected one of {METHODS}, got {settings.method!r}")
+    contacts = np.asarray(contacts, bool)
+    if np.shape(pose.toe) != (*contacts.shape, 3) or np.shape(pelvis) != (len(contacts), 3):
+        raise ValueError(
+            f"expected pelvis (frames, 3) and a pose (frames, legs, 3) for contacts {contacts.shape},"
+            f" got {np.shape(pelvis)} and {np.shape(pose.toe)}"
+        )
     ground = ground_heights(pose.toe, contacts)
     if settings.method == "offline":
         solution = slide_removal.solve(

@@ -19,6 +19,9 @@ import numpy as np
 from . import rotations as rot
 from . import two_bone
 
+# Share of the angle between foot and leg that a rising heel leaves.
+_LEAST_FOOT_ANGLE = 0.25
+
 
 @dataclass(frozen=True)
 class LegPose:
@@ -103,8 +106,14 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
     Where a leg cannot reach, the toe is left where the leg ends.
     """
     toe_target = np.array(toe_target, float)
-    if toe_target.shape != np.shape(pose.hip):
-        raise ValueError(f"toe_target: expected shape {np.shape(pose.hip)}, got {toe_target.shape}")
+    shape = np.shape(pose.hip)
+    for name, given in (("toe_target", toe_target), ("side", side)):
+        if np.shape(given) != shape:
+            raise ValueError(f"{name}: expected shape {shape}, got {np.shape(given)}")
+    for height in fields(minimum):
+        given = np.shape(getattr(minimum, height.name))
+        if any(own not in (1, wanted) for own, wanted in zip(given[::-1], shape[-2::-1], strict=False)):
+            raise ValueError(f"minimum.{height.name}: expected a number or shape {shape[:-1]}, got {given}")
     if settings.limit not in ("reach", "pose"):
         raise ValueError(f'limit: expected "reach" or "pose", got {settings.limit!r}')
     foot = pose.toe - pose.heel
@@ -113,9 +122,7 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
         toe_target[..., 2] = np.maximum(toe_target[..., 2], minimum.toe)
     heel_target = toe_target - foot
     if settings.height_clamp:
-        heel_target = _raise_heel(
-            heel_target, toe_target, rot.length(foot), minimum.heel, keep_length=settings.keep_foot
-        )
+        heel_target = _raised(heel_target, toe_target, minimum.heel, keep_length=settings.keep_foot)
 
     within_reach = _within_reach(pose, heel_target, toe_target, settings)
     leg = two_bone.solve(pose.hip, pose.knee, pose.heel, within_reach, side, settings.passes)
@@ -124,14 +131,16 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
     carried = np.broadcast_to(rot.IDENTITY, leg.knee.shape) if settings.keep_foot else leg.knee
     foot_turn = carried
     if settings.heel_look_at:
-        foot_turn = rot.multiply(rot.between(rot.rotate(carried, foot), toe_target - heel), carried)
+        look = rot.between(rot.rotate(carried, foot), toe_target - heel)
+        if settings.keep_foot:
+            look = _at_most(look, settings.max_pivot + _angle(foot, toe_target - heel_target))
+        foot_turn = rot.multiply(look, carried)
     toe = heel + rot.rotate(foot_turn, foot)
 
     toe_turn = carried if settings.keep_foot else foot_turn
     toe_end = toe + rot.rotate(toe_turn, pose.toe_end - pose.toe)
     if settings.toe_look_at and settings.height_clamp:
-        goal = toe_end.copy()
-        goal[..., 2] = np.maximum(goal[..., 2], minimum.toe_end)
+        goal = _raised(toe_end, toe, minimum.toe_end, keep_length=settings.keep_foot)
         look = rot.between(toe_end - toe, goal - toe)
         toe_turn = rot.multiply(look, toe_turn)
         toe_end = toe + rot.rotate(look, toe_end - toe)
@@ -151,19 +160,32 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
     )
 
 
-def _raise_heel(heel, toe, foot_length, minimum, keep_length):
-    """Heel targets no lower than ``minimum``. The article only lifts them, which makes the foot shorter or longer
-    than it is; with ``keep_length`` the heel keeps its distance from the toe by moving nearer to it over the
+def _raised(points, pivot, minimum, keep_length):
+    """Points (…, 3) no lower than ``minimum``. The article only lifts them, which makes the bone from ``pivot`` shorter or
+    longer than it is; with ``keep_length`` a point keeps its distance from the pivot by moving nearer to it over the
     floor."""
-    lifted = heel.copy()
-    lifted[..., 2] = np.maximum(heel[..., 2], minimum)
+    lifted = points.copy()
+    lifted[..., 2] = np.maximum(points[..., 2], minimum)
     if not keep_length:
         return lifted
-    level = (heel - toe)[..., :2]
-    rise = lifted[..., 2:] - toe[..., 2:]
-    room = np.sqrt(np.maximum(foot_length**2 - rise**2, 0.0))
-    lifted[..., :2] = toe[..., :2] + rot.normalized(level) * room
-    return np.where(lifted[..., 2:] > heel[..., 2:], lifted, heel)
+    offset = points - pivot
+    rise = lifted[..., 2:] - pivot[..., 2:]
+    room = np.sqrt(np.maximum(rot.dot(offset, offset) - rise**2, 0.0))
+    lifted[..., :2] = pivot[..., :2] + rot.normalized(offset[..., :2]) * room
+    return np.where(lifted[..., 2:] > points[..., 2:], lifted, points)
+
+
+def _angle(a, b):
+    """Angles (…, 1) between vectors, radians."""
+    return np.arctan2(rot.length(rot.cross(a, b)), rot.dot(a, b))
+
+
+def _at_most(turn, angle):
+    """Rotations (…, 4) about the same axes by no more than ``angle`` (…, 1)."""
+    sine = rot.length(turn[..., 1:])
+    half = np.minimum(np.arctan2(sine, turn[..., :1]), 0.5 * angle)
+    axis = turn[..., 1:] / np.where(sine > 0.0, sine, 1.0)
+    return np.concatenate([np.cos(half), np.sin(half) * axis], axis=-1)
 
 
 def _within_reach(pose, heel_target, toe_target, settings):
@@ -205,7 +227,10 @@ def _pivoted(hip, heel, toe, allowed, most):
     has_angle = (far > 0.0) & (foot > 0.0)
     product = np.where(has_angle, far * foot, 1.0)
     source_angle = np.arccos(np.clip(rot.dot(to_hip, to_heel) / product, -1.0, 1.0))
-    wanted_angle = np.arccos(np.clip((far**2 + foot**2 - allowed**2) / (2.0 * product), -1.0, 1.0))
+    # A foot in line with the leg can be turned no further, and the last degrees before it gain next to nothing and would
+    # be taken at any speed: the heel stays out of the last quarter.
+    most_in_line = np.cos(_LEAST_FOOT_ANGLE * source_angle)
+    wanted_angle = np.arccos(np.clip((far**2 + foot**2 - allowed**2) / (2.0 * product), -1.0, most_in_line))
     turn = two_bone.soft_clamp(np.maximum(source_angle - wanted_angle, 0.0), most, 0.5 * most)
     angle = source_angle - turn
     return np.where(has_angle, toe + foot * (np.cos(angle) * along + np.sin(angle) * square), heel)

@@ -18,4 +18,4 @@ def upsampled(values, factor):
     u, v = slope[:-1, None], slope[1:, None]
     between = a + t * (u + t * ((3 * (b - a) - 2 * u - v) + t * (2 * (a - b) + u + v)))
     between[:, 0] = values[:-1]
-    return np.concatenate([between.reshape(-1, *values.shape[1:]), values[-1:]], axis=0)
+    return np.concatenate([between.reshape(factor * (len(values) - 1), *values.shape[1:]), values[-1:]], axis=0)

@@ -84,8 +84,8 @@ def solve(pelvis, toes, contacts, ground_height, frame_rate=_RATE, reach=None):
             f"expected pelvis {(frames, 3)} and toes {(frames, legs, 3)} for contacts {contacts.shape},"
             f" got {pelvis.shape} and {toes.shape}"
         )
-    if not (np.isfinite(pelvis).all() and np.isfinite(toes).all()):
-        raise ValueError("pelvis and toes: expected finite numbers")
+    if not all(np.isfinite(values).all() for values in (pelvis, toes, ground_height)):
+        raise ValueError("pelvis, toes and ground_height: expected finite numbers")
     if not frame_rate > 0.0:
         raise ValueError(f"frame_rate: expected a positive number of frames per second, got {frame_rate}")
 

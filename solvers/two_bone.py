@@ -13,6 +13,8 @@ from . import rotations as rot
 
 # Lengths below this share of the leg's are taken as zero.
 _ZERO_LENGTH = 1e-9
+# Sine of a bend below which the plane of a leg is rounding.
+_STRAIGHT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,9 @@ def solve(hip, knee, heel, target, side, passes=1):
     bend_knee = bend_hip
     bent_knee, bent_heel = knee, heel
     wanted = rot.length(target - hip)
-    for _ in range(passes):
+    for i in range(passes):
         down = rot.normalized(bent_heel - hip, fallback=rot.normalized(bent_knee - hip))
-        axis = _square_axis(down, side)
+        axis = _square_axis(down, side) if i == 0 else _bend_axis(hip, bent_knee, bent_heel, axis)
         hip_angle, knee_angle = _interior_angles(hip, bent_knee, bent_heel)
         hip_goal, knee_goal = _angles_for(thigh, shin, wanted, tiny)
         turnable = (thigh > tiny) & (shin > tiny)
@@ -101,6 +103,15 @@ def solve(hip, knee, heel, target, side, passes=1):
     return TwoBoneResult(turn_hip, turn_knee, knee_world, heel_world, residual)
 
 
+def _bend_axis(hip, knee, heel, axis):
+    """The axis about which a leg that is bent is bent: minus the normal of its plane. ``axis`` stays where the leg is
+    straight, or bends to the other side, so that a knee that is a little over-stretched comes forward and does not bend
+    further back."""
+    normal = rot.cross(rot.normalized(knee - hip), rot.normalized(heel - knee))
+    bent = (rot.length(normal) > _STRAIGHT) & (rot.dot(normal, axis) < 0.0)
+    return np.where(bent, -rot.normalized(normal), axis)
+
+
 def _square_axis(down, side):
     """The axis about which the article turns: minus the part of ``side`` that is square to ``down``."""
     forward = rot.normalized(rot.cross(down, side))
@@ -118,10 +129,9 @@ def _interior_angles(hip, knee, heel):
 def _angles_for(thigh, shin, wanted, tiny):
     """The angles at hip and knee (…, 1) of a triangle with these sides, by the law of cosines, clamped where there is
     none."""
-    denominator = 2.0 * thigh * wanted
-    hip = _arccos((thigh**2 + wanted**2 - shin**2) / np.where(denominator > tiny**2, denominator, 1.0))
-    denominator = 2.0 * thigh * shin
-    knee = _arccos((thigh**2 + shin**2 - wanted**2) / np.where(denominator > tiny**2, denominator, 1.0))
+    least = np.where(tiny > 0.0, tiny**2, 1.0)
+    hip = _arccos((thigh**2 + wanted**2 - shin**2) / np.maximum(2.0 * thigh * wanted, least))
+    knee = _arccos((thigh**2 + shin**2 - wanted**2) / np.maximum(2.0 * thigh * shin, least))
     return hip, knee
 
 

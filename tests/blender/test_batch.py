@@ -1,0 +1,292 @@
+"""The headless command: what goes in comes out with its planted feet still, measured by code that shares nothing with the solvers."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import bpy
+import clips
+import measure
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+HOP = clips.DATA / "cmu_131_03.bvh"
+OTHER_UNIT = clips.DATA / "cmu_12_01.bvh"
+LEGS = {f"{side}{joint}" for side in ("Left", "Right") for joint in ("Hip", "Knee", "Ankle", "Toe")}
+
+
+def _batch():
+    spec = importlib.util.spec_from_file_location("footlock_batch", ROOT / "batch.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+batch = _batch()
+
+
+def run(*arguments):
+    """Exit status, and what was printed."""
+    said = StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        try:
+            status = batch.main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = end.code
+    return status, said.getvalue()
+
+
+def label_clean_clip(source, path, unit=1.0, feet=("LeftToe", "RightToe")):
+    """Labels of a clip that does not slide, by the independent labeller, as a file; returns them by bone."""
+    motion = measure.load(source)
+    contacts = {}
+    for toe in feet:
+        labels = measure.majority_contacts(motion.point(toe) * unit, motion.frame_time)
+        contacts[toe] = labels.astype(int).tolist()
+    path.write_text(json.dumps({"frame_rate": 60.0, "frame_start": 1, "contacts": contacts}), encoding="utf-8")
+    return {toe: np.array(values, bool) for toe, values in contacts.items()}
+
+
+class Walk(clips.InFolder):
+    def scaled(self, factor, source=clips.WALK, *more):
+        """The clip with its root scaled, corrected with the labels of the clean one: output, its Motion, and the labels."""
+        contacts = label_clean_clip(source, self.folder / "labels.json")
+        out = self.folder / f"out {factor}.bvh"
+        status, said = run(source, "-o", out, "--contacts", self.folder / "labels.json", "--root-scale", factor, *more)
+        self.assertEqual(status, 0, said)
+        return out, measure.load(out), contacts
+
+    def test_slide_is_gone(self):
+        """The figures of the project's brief: at most 0.1 mm per frame on average and 0.5 at worst."""
+        for source in (clips.WALK, HOP):
+            for factor in (0.75, 1.25):
+                with self.subTest(clip=source.stem, factor=factor):
+                    _, motion, contacts = self.scaled(factor, source)
+                    for toe, contact in contacts.items():
+                        slide = measure.slide(motion.point(toe), contact)
+                        self.assertGreater(len(slide.full), 300)
+                        self.assertLess(slide.mean * 1000.0, 0.1)
+                        self.assertLess(slide.max * 1000.0, 0.5)
+
+    def test_the_scaled_clip_did_slide(self):
+        """What the report says of the clip before is what the independent code measures on a clip scaled in the file."""
+        contacts = label_clean_clip(clips.WALK, self.folder / "labels.json")
+        report = self.folder / "report.json"
+        run(
+            clips.WALK,
+            "-o",
+            self.folder / "out.bvh",
+            "--contacts",
+            self.folder / "labels.json",
+            "--root-scale",
+            1.25,
+            "--report",
+            report,
+        )
+        legs = json.loads(report.read_text(encoding="utf-8"))["clips"][0]["clips"][0]["legs"]
+        motion = measure.load(clips.WALK)
+        travel = 0.25 * (motion.point("Hips") - motion.point("Hips")[0])
+        travel[:, 1] = 0.0
+        for leg, toe in zip(legs, ("LeftToe", "RightToe"), strict=True):
+            slide = measure.slide(motion.point(toe) + travel, contacts[toe])
+            self.assertGreater(slide.mean * 1000.0, 1.0)
+            self.assertAlmostEqual(leg["slide_before"]["mean_mm_per_frame"], slide.mean * 1000.0, delta=1e-3)
+            self.assertAlmostEqual(leg["slide_before"]["max_mm_per_frame"], slide.max * 1000.0, delta=1e-2)
+
+    def test_other_bones_and_lengths_stay(self):
+        _, motion, _ = self.scaled(1.25)
+        source = measure.load(clips.WALK)
+        turned = measure.turn_difference(source, motion)
+        self.assertEqual({name for name, degrees in turned.items() if degrees > 1e-6} - LEGS, set())
+        self.assertGreater(turned["LeftHip"], 1.0)
+        lengths = np.abs(measure.bone_lengths(motion) - measure.bone_lengths(source))
+        self.assertLess(lengths.max() * 1000.0, 0.01)
+
+    def test_no_toe_goes_deeper(self):
+        source = measure.load(clips.WALK)
+        for factor in (0.75, 1.25):
+            _, motion, _ = self.scaled(factor)
+            for side in ("Left", "Right"):
+                for point in (f"{side}Toe", f"{side}Toe end"):
+                    self.assertGreater(motion.point(point)[:, 1].min(), source.point(point)[:, 1].min() - 1e-5)
+
+    def test_file_stays_the_same_kind(self):
+        out, motion, _ = self.scaled(1.25)
+        source = measure.load(clips.WALK)
+        before, after = (path.read_text().split("MOTION") for path in (clips.WALK, out))
+        self.assertEqual(after[0], before[0])
+        self.assertEqual(after[1].split("\n")[1:3], before[1].split("\n")[1:3])
+        self.assertEqual(motion.positions.shape, source.positions.shape)
+
+    def test_nothing_to_fix(self):
+        """Labels that are all 0 give the clip back."""
+        labels = self.folder / "none.json"
+        labels.write_text(
+            json.dumps(
+                {"frame_rate": 120.0, "frame_start": 1, "contacts": {"LeftToe": [0] * 995, "RightToe": [0] * 995}}
+            )
+        )
+        out = self.folder / "out.bvh"
+        status, said = run(clips.WALK, "-o", out, "--contacts", labels)
+        self.assertEqual(status, 0, said)
+        moved = measure.joint_difference(measure.load(clips.WALK), measure.load(out))
+        self.assertLess(max(moved.values()) * 1000.0, 0.1)
+
+    def test_twice(self):
+        out, motion, _ = self.scaled(1.25)
+        again = self.folder / "again.bvh"
+        status, said = run(out, "-o", again, "--contacts", self.folder / "labels.json")
+        self.assertEqual(status, 0, said)
+        self.assertLess(max(measure.joint_difference(motion, measure.load(again)).values()) * 1000.0, 0.1)
+
+    def test_runtime(self):
+        _, motion, contacts = self.scaled(1.25, clips.WALK, "--method", "runtime")
+        source = measure.load(clips.WALK)
+        turned = measure.turn_difference(source, motion)
+        self.assertGreater(max(turned.values()), 1.0)
+        travel = source.point("Hips") - source.point("Hips")[0]
+        travel[:, 1] = 0.0
+        np.testing.assert_allclose(motion.point("Hips"), source.point("Hips") + 0.25 * travel, atol=1e-5)
+
+    def test_knees_keep_their_side(self):
+        """No knee bends the other way or jumps: its angle changes by no more from frame to frame than half as much again as in the source."""
+        _, motion, _ = self.scaled(1.25)
+        source = measure.load(clips.WALK)
+        for side in ("Left", "Right"):
+            names = [f"{side}{joint}" for joint in ("Hip", "Knee", "Ankle")]
+            before, after = (
+                np.degrees(np.unwrap(np.radians(measure.knee_angle(one, *names)))) for one in (source, motion)
+            )
+            self.assertLess(np.abs(np.diff(after)).max(), 1.5 * np.abs(np.diff(before)).max() + 1.0)
+
+
+class Units(clips.InFolder):
+    def test_a_unit_is_judged_and_said(self):
+        report = self.folder / "report.json"
+        status, said = run(OTHER_UNIT, "-o", self.folder / "out.bvh", "--report", report)
+        self.assertEqual(status, 0, said)
+        self.assertIn("one unit is 0.056444 m", said)
+        self.assertAlmostEqual(json.loads(report.read_text())["clips"][0]["clips"][0]["unit"], 0.056444)
+
+    def test_a_unit_that_is_given_is_used(self):
+        counts = []
+        for unit in (0.056444, 0.2):
+            report = self.folder / f"{unit}.json"
+            run(OTHER_UNIT, "-o", self.folder / "out.bvh", "--unit", unit, "--report", report)
+            one = json.loads(report.read_text())["clips"][0]["clips"][0]
+            self.assertAlmostEqual(one["unit"], unit)
+            counts.append(one["legs"][0]["contact_share"])
+        self.assertGreater(counts[0], counts[1])
+
+
+class Several(clips.InFolder):
+    def test_folder_labels_and_report(self):
+        out, exported, report = self.folder / "out", self.folder / "labels", self.folder / "report.json"
+        status, said = run(clips.WALK, OTHER_UNIT, "-o", out, "--export-contacts", exported, "--report", report)
+        self.assertEqual(status, 0, said)
+        self.assertEqual(sorted(path.name for path in out.iterdir()), ["cmu_12_01.bvh", "cmu_131_01.bvh"])
+        self.assertEqual(sorted(path.name for path in exported.iterdir()), ["cmu_12_01.json", "cmu_131_01.json"])
+        labels = json.loads((exported / "cmu_131_01.json").read_text())
+        self.assertEqual(labels["frame_start"], 1)
+        self.assertAlmostEqual(labels["frame_rate"], 120.0, delta=0.01)
+        self.assertEqual({len(values) for values in labels["contacts"].values()}, {995})
+        said = json.loads(report.read_text(encoding="utf-8"))
+        self.assertEqual(said["failed"], 0)
+        one = said["clips"][0]["clips"][0]
+        self.assertEqual(one["frames"], 995)
+        leg = one["legs"][0]
+        self.assertEqual(leg["bones"], {"thigh": "LeftHip", "shin": "LeftKnee", "foot": "LeftAnkle", "toe": "LeftToe"})
+        self.assertEqual(leg["contacts"], len(measure.runs(np.array(labels["contacts"]["LeftToe"], bool))))
+        self.assertAlmostEqual(leg["contact_share"], np.mean(labels["contacts"]["LeftToe"]))
+        self.assertEqual(leg["frames_out_of_reach"], [])
+
+    def test_exported_labels_give_the_same_again(self):
+        labels = self.folder / "labels.json"
+        run(clips.WALK, "-o", self.folder / "a.bvh", "--export-contacts", labels)
+        run(clips.WALK, "-o", self.folder / "b.bvh", "--contacts", labels)
+        self.assertEqual((self.folder / "a.bvh").read_bytes(), (self.folder / "b.bvh").read_bytes())
+
+    def test_one_bad_clip_does_not_stop_the_others(self):
+        bad = self.folder / "bad.bvh"
+        bad.write_bytes(clips.WALK.read_bytes()[:300_000])
+        out, report = self.folder / "out", self.folder / "report.json"
+        status, said = run(bad, clips.WALK, "-o", out, "--report", report)
+        self.assertEqual(status, 1)
+        self.assertIn("cut off", said)
+        self.assertEqual([path.name for path in out.iterdir()], ["cmu_131_01.bvh"])
+        self.assertIn("cut off", json.loads(report.read_text(encoding="utf-8"))["clips"][0]["error"])
+
+
+class Blend(clips.InFolder):
+    def save(self):
+        armature = clips.import_clip()
+        path = self.folder / "walk.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        return armature.name, path
+
+    def test_blend(self):
+        name, path = self.save()
+        content = path.read_bytes()
+        out = self.folder / "out" / "fixed.blend"
+        status, said = run(path, "-o", out, "--root-scale", 1.25)
+        self.assertEqual(status, 0, said)
+        self.assertEqual(path.read_bytes(), content)
+        bpy.ops.wm.open_mainfile(filepath=str(out))
+        armature = bpy.data.objects[name]
+        contact = clips.curves(armature)[('pose.bones["LeftToe"]["contact"]', 0)]
+        frames = np.arange(1, 996)
+        labels = np.array([contact.evaluate(frame) for frame in frames]) > 0.5
+        toes = clips.joints(armature)[:, 2 * list(armature.pose.bones.keys()).index("LeftToe")]
+        step = np.linalg.norm(np.diff(toes, axis=0), axis=1)[labels[1:] & labels[:-1]]
+        self.assertGreater(len(step), 50)
+        self.assertLess(step.max() * 1000.0, 0.05)
+        self.assertEqual([path.name for path in out.parent.iterdir()], ["fixed.blend"])
+
+    def test_contacts_in_the_file_are_used(self):
+        armature = clips.import_clip()
+        bpy.ops.footlock.detect_contacts(velocity=0.1)
+        legs = armature.data.footlock.legs
+        self.assertEqual(len(legs), 2)
+        path, labels = self.folder / "walk.blend", self.folder / "labels.json"
+        expected = [
+            clips.curves(armature)[(f'pose.bones["{toe}"]["contact"]', 0)].evaluate(300)
+            for toe in ("LeftToe", "RightToe")
+        ]
+        share = np.mean(
+            [clips.curves(armature)[('pose.bones["LeftToe"]["contact"]', 0)].evaluate(frame) for frame in range(1, 996)]
+        )
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        status, said = run(path, "-o", self.folder / "out.blend", "--export-contacts", labels)
+        self.assertEqual(status, 0, said)
+        used = json.loads(labels.read_text())["contacts"]
+        self.assertEqual([used[toe][299] for toe in ("LeftToe", "RightToe")], expected)
+        self.assertAlmostEqual(np.mean(used["LeftToe"]), share)
+
+
+class Program(clips.InFolder):
+    """As a program of its own: the exit status is the interpreter's."""
+
+    def command(self, *arguments):
+        if bpy.app.binary_path:
+            start = [bpy.app.binary_path, "--background", "--factory-startup", "--python", str(ROOT / "batch.py"), "--"]
+        else:
+            start = [sys.executable, str(ROOT / "batch.py")]
+        return subprocess.run(
+            [*start, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=self.folder, check=False
+        )
+
+    def test_statuses(self):
+        done = self.command(OTHER_UNIT, "-o", "out.bvh")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("one unit is 0.056444 m", done.stdout)
+        self.assertTrue((self.folder / "out.bvh").is_file())
+        done = self.command("none.bvh", "-o", "out.bvh")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none.bvh” does not exist", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        done = self.command(OTHER_UNIT)
+        self.assertEqual(done.returncode, 2)

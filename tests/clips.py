@@ -1,0 +1,73 @@
+"""What the tests in Blender share: clips, and what an action holds."""
+
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from footlock.rig import compat
+
+DATA = Path(__file__).parent / "data"
+WALK = DATA / "cmu_131_01.bvh"
+
+
+def new_file():
+    """An empty file; the add-on stays."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+
+
+def import_clip(path=WALK):
+    """The armature of a clip in an empty file, at the clip's own frame rate."""
+    new_file()
+    with redirect_stdout(StringIO()):
+        bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True)
+    return bpy.context.object
+
+
+def curves(owner):
+    """The F-curves in use, by path and index."""
+    return {(curve.data_path, curve.array_index): curve for curve in compat.channels(owner).fcurves}
+
+
+def dump(owner):
+    """Everything that the curves in use hold, to be compared to the byte."""
+    result = {}
+    for key, curve in curves(owner).items():
+        points = curve.keyframe_points
+        arrays = []
+        for name, width, kind in (
+            ("co", 2, np.float32),
+            ("handle_left", 2, np.float32),
+            ("handle_right", 2, np.float32),
+            ("interpolation", 1, np.int32),
+        ):
+            values = np.empty(width * len(points), kind)
+            points.foreach_get(name, values)
+            arrays.append(values.tobytes())
+        result[key] = tuple(arrays)
+    return result
+
+
+def joints(armature, step=1):
+    """World positions (frames, bones, 3) of all heads and tails over the action, as Blender evaluates them."""
+    scene = bpy.context.scene
+    first, last = armature.animation_data.action.frame_range
+    rows = []
+    for frame in range(int(first), int(last) + 1, step):
+        scene.frame_set(frame)
+        world = armature.matrix_world
+        rows.append([tuple(world @ point) for bone in armature.pose.bones for point in (bone.head, bone.tail)])
+    return np.array(rows)
+
+
+class InFolder(unittest.TestCase):
+    """A test with a folder of its own, ``self.folder``."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
