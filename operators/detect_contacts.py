@@ -12,7 +12,6 @@ from ..solvers.errors import FootlockError
 from .base import ActionOperator, one_leg_note
 from .properties import DetectionProperties
 
-
 _DEFAULT = contacts.ThresholdSettings()
 
 

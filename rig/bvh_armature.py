@@ -74,8 +74,8 @@ def carrier(motion, legs):
 
 
 def store(armature, motion, legs):
-    """The BvhFile with the corrected motion of the armature's action: the rotations of the legs' joints and the position
-    of the one that carries the pelvis, which are all that a correction may change."""
+    """The BvhFile with the corrected motion of the armature's action: the rotations of the legs' joints and the
+    position of the one that carries the pelvis, which are all that a correction may change."""
     frames = np.arange(1.0, len(motion.motion) + 1.0)
     paths = curves.by_path(armature)
     _, world = _AXES[up_axis(motion)]

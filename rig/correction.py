@@ -4,6 +4,7 @@ else."""
 import numpy as np
 
 from ..solvers import rotations as rot
+from ..solvers import small_matrices
 from ..solvers.errors import FootlockError
 from . import clip as clips
 from . import compat, curves, kinematics, names
@@ -133,8 +134,8 @@ def _kept(new, old):
 
 def _in_armature(clip, vectors):
     """World vectors (frames, 3), metres, in the armature's space and units."""
-    world = np.broadcast_to(clip.world_from_armature[:, :3, :3], (len(vectors), 3, 3))
-    return np.linalg.solve(world, vectors[..., None])[..., 0]
+    armature_from_world = small_matrices.inverse(clip.world_from_armature[:, :3, :3])
+    return (armature_from_world @ vectors[..., None])[..., 0]
 
 
 def _parent_name(clip, bone):

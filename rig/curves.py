@@ -13,6 +13,8 @@ from . import compat
 SAME_FRAME = 1e-3
 
 _BONE_PATH = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
+# VECTOR, AUTO and AUTO_CLAMPED.
+_AUTOMATIC_HANDLES = (2, 1, 4)
 _INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 
 
@@ -69,8 +71,12 @@ def write(curve, frames, values, interpolation="LINEAR"):
 
 
 def _set_values(points, frames, values, moved):
-    """New values for keys, their handles moved along."""
+    """New values for keys. Handles that Blender does not place by itself are moved along."""
     for side in ("handle_left", "handle_right"):
+        kinds = np.empty(len(points), np.int32)
+        points.foreach_get(f"{side}_type", kinds)
+        if np.isin(kinds, _AUTOMATIC_HANDLES).all():
+            continue
         handle = np.empty(2 * len(points), np.float32)
         points.foreach_get(side, handle)
         handle[1::2] += moved

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..solvers import euler
+from ..solvers import euler, small_matrices
 from ..solvers import rotations as rot
 
 # Axes whose cosine is below this are square; Blender's own threshold.
@@ -174,7 +174,7 @@ def local_rotation(in_space, oriented):
     whose columns may be scaled."""
     if in_space.stretch is not None:
         oriented = oriented / in_space.stretch[:, None, :]
-    local = np.linalg.solve(np.broadcast_to(in_space.rotation, oriented.shape), oriented)
+    local = small_matrices.inverse(in_space.rotation) @ oriented
     # Scale is in the columns and shear, where there is any, cannot be expressed by channels: the nearest rotation is
     # what remains.
     return _nearest_rotation(local / _column_lengths(local)[:, None, :])
@@ -183,21 +183,19 @@ def local_rotation(in_space, oriented):
 def local_location(in_space, head):
     """The location channel (frames, 3) that brings a bone's head to ``head`` (frames, 3)."""
     offset = head - in_space.location[:, :3, 3]
-    return np.linalg.solve(np.broadcast_to(in_space.location[:, :3, :3], (len(offset), 3, 3)), offset[..., None])[
-        ..., 0
-    ]
+    return (small_matrices.inverse(in_space.location[:, :3, :3]) @ offset[..., None])[..., 0]
 
 
 def _nearest_rotation(matrix):
-    """Rotations nearest to matrices (frames, 3, 3) of unit columns. Square columns, the usual case, are only rounded,
-    and one Newton step of the polar decomposition suffices; only frames with shear pay for a singular value
-    decomposition."""
-    skew = np.abs(matrix.transpose(0, 2, 1) @ matrix - np.eye(3)).max(axis=(1, 2))
-    nearest = 1.5 * matrix - 0.5 * matrix @ (matrix.transpose(0, 2, 1) @ matrix)
+    """Rotations nearest to matrices (frames, 3, 3) of unit columns. Only where the columns are not square, which is
+    where the parents shear, is there anything to do."""
+    skew = np.abs(np.einsum("fij,fik->fjk", matrix, matrix) - np.eye(3)).max(axis=(1, 2))
     sheared = skew > _SQUARE
-    if sheared.any():
-        u, _, v = np.linalg.svd(matrix[sheared])
-        nearest[sheared] = u @ v
+    if not sheared.any():
+        return matrix
+    nearest = matrix.copy()
+    u, _, v = np.linalg.svd(matrix[sheared])
+    nearest[sheared] = u @ v
     return nearest
 
 

@@ -4,6 +4,7 @@
 Blender's rotation modes are named the other way round. Angles are radians, in the order of ``axes``.
 """
 
+from functools import reduce
 from itertools import permutations
 
 import numpy as np
@@ -24,10 +25,9 @@ def to_matrix(angles, axes):
         raise ValueError(
             f"angles: expected shape (frames, {len(axes)}) for different axes {axes!r}, got {angles.shape}"
         )
-    matrix = np.broadcast_to(np.eye(3), (len(angles), 3, 3))
-    for column, axis in enumerate(axes):
-        matrix = matrix @ _about_axis("XYZ".index(axis), angles[:, column])
-    return matrix
+    if not axes:
+        return np.tile(np.eye(3), (len(angles), 1, 1))
+    return reduce(np.matmul, [_about_axis("XYZ".index(axis), angles[:, i]) for i, axis in enumerate(axes)])
 
 
 def from_matrix(matrices, axes, near=None):

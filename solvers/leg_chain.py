@@ -161,9 +161,9 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
 
 
 def _raised(points, pivot, minimum, keep_length):
-    """Points (…, 3) no lower than ``minimum``. The article only lifts them, which makes the bone from ``pivot`` shorter or
-    longer than it is; with ``keep_length`` a point keeps its distance from the pivot by moving nearer to it over the
-    floor."""
+    """Points (…, 3) no lower than ``minimum``. The article only lifts them, which makes the bone from ``pivot``
+    shorter or longer than it is; with ``keep_length`` a point keeps its distance from the pivot by moving nearer to
+    it over the floor."""
     lifted = points.copy()
     lifted[..., 2] = np.maximum(points[..., 2], minimum)
     if not keep_length:
@@ -227,8 +227,8 @@ def _pivoted(hip, heel, toe, allowed, most):
     has_angle = (far > 0.0) & (foot > 0.0)
     product = np.where(has_angle, far * foot, 1.0)
     source_angle = np.arccos(np.clip(rot.dot(to_hip, to_heel) / product, -1.0, 1.0))
-    # A foot in line with the leg can be turned no further, and the last degrees before it gain next to nothing and would
-    # be taken at any speed: the heel stays out of the last quarter.
+    # A foot in line with the leg can be turned no further, and the last degrees before it gain next to nothing and
+    # would be taken at any speed: the heel stays out of the last quarter.
     most_in_line = np.cos(_LEAST_FOOT_ANGLE * source_angle)
     wanted_angle = np.arccos(np.clip((far**2 + foot**2 - allowed**2) / (2.0 * product), -1.0, most_in_line))
     turn = two_bone.soft_clamp(np.maximum(source_angle - wanted_angle, 0.0), most, 0.5 * most)

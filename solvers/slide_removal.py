@@ -8,7 +8,7 @@ least-squares problem,
              + ½ Σ |Δ(t − t⁰)|²                      a toe keeps its velocity, except between two frames in contact
              + ½ Σ (|p − t| − |p⁰ − t⁰|)²            distance from pelvis to toe, every frame and leg
              + ½ 1e-6 (|p − p⁰|² + Σ |t − t⁰|²)      fixes the free translation
-             + ½ 10 Σ max(|p − t + c| − r, 0)²       a leg is not asked to be longer than it is (ours, with ``Reach``)
+             + ½ 3 Σ max(|p − t + c| − r, 0)²       a leg is not asked to be longer than it is (ours, with ``Reach``)
     subject to  t constant over each run of ≥ 2 contact frames, at the height of the ground
 
 in which each frame meets only its neighbours: Gauss-Newton on a block tridiagonal system, with Newton's own
@@ -26,14 +26,16 @@ from . import block_tridiagonal
 _RATE = 60.0
 _ANCHOR = 1e-6
 # How much more it counts, beside the distance from pelvis to toe, that a leg is asked for more than its length.
-_TOO_LONG = 10.0
+_TOO_LONG = 3.0
 # A step in which nothing moves further than this (metres) was the last.
 _TOLERANCE = 1e-6
 # Steps shorter than this (metres) are near enough to the solution for Newton's.
 _NEWTON_RADIUS = 0.02
+# What is left after one of Newton's is so many times less than the step itself, at least, where the tolerances are.
+_NEWTON_GAIN = 100.0
 # The coarse level keeps every so manieth frame, and ends sooner (metres).
 _COARSE_STRIDE = 4
-_COARSE_TOLERANCE = 1e-4
+_COARSE_TOLERANCE = 2e-5
 # It is worth its while from so many frames on, and when it leaves out more than this share of them.
 _LEAST_COARSE = 24
 _MOST_COARSE = 0.7
@@ -99,15 +101,15 @@ def solve(pelvis, toes, contacts, ground_height, frame_rate=_RATE, reach=None):
     source = np.concatenate([pelvis[:, None], toes], axis=1)
     first = _first_of_run(joined, locked)
     points = _standing(source, locked, first, ground_height)
-    steps = 0
+    steps, longest = 0, np.inf
     kept = _kept_frames(locked, joined, _COARSE_STRIDE)
     if _LEAST_COARSE <= len(kept) < _MOST_COARSE * frames:
         problem = _Problem(source, joined, locked, kept, frame_rate, reach)
-        coarse, steps, _, _ = _descend(problem, points[kept], _COARSE_TOLERANCE)
+        coarse, steps, longest, _ = _descend(problem, points[kept], _COARSE_TOLERANCE)
         points = source + _interpolated(kept, coarse - source[kept], frames)
         points = _standing(points, locked, first, ground_height, at_first=True)
     problem = _Problem(source, joined, locked, np.arange(frames), frame_rate, reach)
-    points, taken, last_step, converged = _descend(problem, points, _TOLERANCE)
+    points, taken, last_step, converged = _descend(problem, points, _TOLERANCE, longest)
     return SlideRemoval(
         points[:, 0], points[:, 1:], locked, problem.energy(points), steps + taken, last_step, converged
     )
@@ -167,7 +169,7 @@ class _Problem:
         gradient[1:] += flow
         gradient[:-1] -= flow
 
-        curvature = 0.0
+        curvature = np.zeros((frames, count - 1, 3, 3))
         for weight, offset, length, stretch in self._stretches(points):
             weight = self.node[:, None] * weight
             safe = np.where(length > 0.0, length, 1.0)
@@ -179,7 +181,7 @@ class _Problem:
             if newton:
                 share = (stretch / safe)[..., None, None]
                 square = (1.0 - share) * square + share * np.eye(3)
-            curvature = curvature + weight[..., None, None] * square
+            curvature += weight[..., None, None] * square
         diagonal = self._linear_diagonal.copy()
         blocks = diagonal.reshape(frames, count, 3, count, 3)
         blocks[:, 0, :, 0] += curvature.sum(1)
@@ -225,38 +227,34 @@ class _Problem:
         return diagonal, upper
 
 
-def _descend(problem, points, tolerance):
-    """Steps until none moves anything further than ``tolerance``, each of which lowers the energy.
-    Returns the points, the number of steps, the length of the last, and whether the tolerance was met."""
+def _descend(problem, points, tolerance, longest=np.inf):
+    """Steps until none would move anything further than ``tolerance`` (metres), each of which lowers the energy.
+    ``longest``: how far the last step before went. Returns the points, the number of steps, the length of the last, and
+    whether the tolerance was met."""
     energy = problem.energy(points)
-    longest = np.inf
     for taken in range(1, _MOST_STEPS + 1):
-        moved = None
-        if longest < _NEWTON_RADIUS:
-            moved = _lowered(problem, points, energy, newton=True, halvings=0)
+        newton = longest < _NEWTON_RADIUS
+        moved = _lowered(problem, points, energy, newton=True, halvings=0) if newton else None
         if moved is None:
-            moved = _lowered(problem, points, energy, newton=False, halvings=_MOST_HALVINGS)
+            newton, moved = False, _lowered(problem, points, energy, newton=False, halvings=_MOST_HALVINGS)
         if moved is None:
             return points, taken, longest, False
         points, energy, longest = moved
-        if longest < tolerance:
+        if longest < tolerance * (_NEWTON_GAIN if newton else 1.0):
             return points, taken, longest, True
     return points, _MOST_STEPS, longest, False
 
 
 def _lowered(problem, points, energy, newton, halvings):
-    """The points after a step that does not raise the energy, their energy, and the step's length; None where there
-    is none."""
-    try:
-        step = problem.step(points, newton)
-    except np.linalg.LinAlgError:
-        # Newton's model has no minimum here. Gauss-Newton's always has, but for numbers too large to be told apart.
-        return None
+    """The points after a step that does not raise the energy, their energy, and how far the whole step would have gone;
+    None where there is no such step, as Newton's model may have no minimum."""
+    step = problem.step(points, newton)
+    longest = float(np.abs(step).max())
     for _ in range(halvings + 1):
         ahead = points + step
         new = problem.energy(ahead)
         if new <= energy * (1.0 + _ENERGY_ROUNDING):
-            return ahead, new, float(np.abs(step).max())
+            return ahead, new, longest
         step = 0.5 * step
     return None
 

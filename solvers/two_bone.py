@@ -76,9 +76,10 @@ def solve(hip, knee, heel, target, side, passes=1):
     bend_knee = bend_hip
     bent_knee, bent_heel = knee, heel
     wanted = rot.length(target - hip)
+    axis = _square_axis(rot.normalized(heel - hip, fallback=rot.normalized(knee - hip)), side)
     for i in range(passes):
-        down = rot.normalized(bent_heel - hip, fallback=rot.normalized(bent_knee - hip))
-        axis = _square_axis(down, side) if i == 0 else _bend_axis(hip, bent_knee, bent_heel, axis)
+        if i > 0:
+            axis = _bend_axis(hip, bent_knee, bent_heel, axis)
         hip_angle, knee_angle = _interior_angles(hip, bent_knee, bent_heel)
         hip_goal, knee_goal = _angles_for(thigh, shin, wanted, tiny)
         turnable = (thigh > tiny) & (shin > tiny)

@@ -1,4 +1,4 @@
-"""How long both buttons take on 10,000 frames, beside one pass of ``scene.frame_set`` over the same frames in the same process.
+"""How long both buttons take on 10,000 frames, beside one pass of ``scene.frame_set`` over the same frames.
 
     python3 tools/blender.py tests/benchmark.py [FRAMES]
 
@@ -35,7 +35,9 @@ def repeated(frames, folder):
     count = -(-frames // len(walk.motion))
     rows = np.tile(walk.motion, (count, 1))
     rows[:, columns[:1] + columns[2:]] += np.repeat(
-        np.arange(count)[:, None] * (walk.motion[-1] - walk.motion[0])[list(columns[:1] + columns[2:])], len(walk.motion), axis=0
+        np.arange(count)[:, None] * (walk.motion[-1] - walk.motion[0])[list(columns[:1] + columns[2:])],
+        len(walk.motion),
+        axis=0,
     )
     path = Path(folder) / "long.bvh"
     bvh.write(path, walk.with_motion(rows[:frames]))
@@ -66,13 +68,19 @@ def stages_of_the_job(armature, stage):
     legs = mapping.of(armature)
     clip = stage("read the action", reading.read, scene, armature, legs)
     pose = stage("joints in the world", clip.leg_pose)
-    labels = stage("detect contacts", contacts.detect, pose.toe, clip.frame_rate, contacts.floor_height(pose.toe)).labels
+    labels = stage(
+        "detect contacts", contacts.detect, pose.toe, clip.frame_rate, contacts.floor_height(pose.toe)
+    ).labels
     ground = foot_skate.ground_heights(pose.toe, labels)
     pelvis = clip.head(legs.pelvis)
-    offline = stage("offline pass, article's problem", slide_removal.solve, pelvis, pose.toe, labels, ground, clip.frame_rate)
+    offline = stage(
+        "offline pass, article's problem", slide_removal.solve, pelvis, pose.toe, labels, ground, clip.frame_rate
+    )
     shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
     side = stage("side vectors", knee_side.side_vectors, pose, shins)
-    result = stage("offline pass with reach, and leg chain", foot_skate.remove_sliding, pelvis, pose, side, labels, clip.frame_rate)
+    result = stage(
+        "offline pass with reach, and leg chain", foot_skate.remove_sliding, pelvis, pose, side, labels, clip.frame_rate
+    )
     low = leg_chain.MinimumHeights(-9.0, -9.0, -9.0)
     stage("leg chain alone", leg_chain.solve, pose, pose.toe + 0.001, side, low)
     stage("write the keys", correction.write, armature, clip, result.pelvis, result.legs)
@@ -91,7 +99,10 @@ def main(frames):
     stage("one frame_set pass", frame_set_pass, scene, frames)
     stage("Detect Contacts", bpy.ops.footlock.detect_contacts)
     stage("Remove Sliding", bpy.ops.footlock.remove_sliding)
-    single, both = stage.seconds["one frame_set pass"], stage.seconds["Detect Contacts"] + stage.seconds["Remove Sliding"]
+    single, both = (
+        stage.seconds["one frame_set pass"],
+        stage.seconds["Detect Contacts"] + stage.seconds["Remove Sliding"],
+    )
 
     with tempfile.TemporaryDirectory() as folder:
         armature = clips.import_clip(repeated(frames, folder))

@@ -1,4 +1,4 @@
-"""The headless command: what goes in comes out with its planted feet still, measured by code that shares nothing with the solvers."""
+"""The headless command: planted feet come out still, measured by code that shares nothing with the solvers."""
 
 import importlib.util
 import json
@@ -53,7 +53,7 @@ def label_clean_clip(source, path, unit=1.0, feet=("LeftToe", "RightToe")):
 
 class Walk(clips.InFolder):
     def scaled(self, factor, source=clips.WALK, *more):
-        """The clip with its root scaled, corrected with the labels of the clean one: output, its Motion, and the labels."""
+        """The clip with its root scaled, corrected with the labels of the clean one: output, Motion, labels."""
         contacts = label_clean_clip(source, self.folder / "labels.json")
         out = self.folder / f"out {factor}.bvh"
         status, said = run(source, "-o", out, "--contacts", self.folder / "labels.json", "--root-scale", factor, *more)
@@ -73,7 +73,7 @@ class Walk(clips.InFolder):
                         self.assertLess(slide.max * 1000.0, 0.5)
 
     def test_the_scaled_clip_did_slide(self):
-        """What the report says of the clip before is what the independent code measures on a clip scaled in the file."""
+        """What the report says of the clip before is what is measured on a clip that is scaled in the file."""
         contacts = label_clean_clip(clips.WALK, self.folder / "labels.json")
         report = self.folder / "report.json"
         run(
@@ -144,7 +144,7 @@ class Walk(clips.InFolder):
         self.assertLess(max(measure.joint_difference(motion, measure.load(again)).values()) * 1000.0, 0.1)
 
     def test_runtime(self):
-        _, motion, contacts = self.scaled(1.25, clips.WALK, "--method", "runtime")
+        _, motion, _ = self.scaled(1.25, clips.WALK, "--method", "runtime")
         source = measure.load(clips.WALK)
         turned = measure.turn_difference(source, motion)
         self.assertGreater(max(turned.values()), 1.0)
@@ -153,7 +153,8 @@ class Walk(clips.InFolder):
         np.testing.assert_allclose(motion.point("Hips"), source.point("Hips") + 0.25 * travel, atol=1e-5)
 
     def test_knees_keep_their_side(self):
-        """No knee bends the other way or jumps: its angle changes by no more from frame to frame than half as much again as in the source."""
+        """No knee bends the other way or jumps: its angle changes from frame to frame by no more than half as much
+        again as in the source."""
         _, motion, _ = self.scaled(1.25)
         source = measure.load(clips.WALK)
         for side in ("Left", "Right"):

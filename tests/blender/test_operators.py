@@ -1,5 +1,6 @@
 """The job itself, by the operators: contacts found, edited, sliding removed, undone, done again."""
 
+import itertools
 import unittest
 
 import bpy
@@ -63,7 +64,7 @@ class Detect(unittest.TestCase):
             values = [point.co[1] for point in curve.keyframe_points]
             self.assertEqual(set(values), {0.0, 1.0})
             self.assertTrue(
-                all(a != b for a, b in zip(values, values[1:], strict=False)), "a key where nothing changes"
+                all(a != b for a, b in itertools.pairwise(values)), "a key where nothing changes"
             )
             self.assertEqual({point.interpolation for point in curve.keyframe_points}, {"CONSTANT"})
             self.assertEqual(curve.group.name, toe)

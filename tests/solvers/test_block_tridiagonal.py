@@ -117,8 +117,8 @@ class Minimum(unittest.TestCase):
     def test_singular_block(self):
         diagonal, upper, gradient = problem(np.random.default_rng(7), 5, 3)
         diagonal[1], upper[0], upper[1] = 0.0, 0.0, 0.0
-        with self.assertRaises(np.linalg.LinAlgError):
-            block_tridiagonal.minimize(diagonal, upper, gradient, np.zeros((4, 3), bool))
+        found = block_tridiagonal.minimize(diagonal, upper, gradient, np.zeros((4, 3), bool))
+        self.assertFalse(np.isfinite(found[1]).any())
 
     def test_arguments_untouched(self):
         for n in (1, 2, 5, 8):

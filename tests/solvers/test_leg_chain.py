@@ -389,7 +389,8 @@ class Continuous(ChainCase):
                         coarse = np.abs(np.diff(self.outputs(pose, side, path, 1001, settings), axis=0)).max()
                         fine = np.abs(np.diff(self.outputs(pose, side, path, 16001, settings), axis=0)).max()
                         # A straight knee opens as a root does: a quarter, where what is smooth goes to a sixteenth.
-                        # Nothing moves where a straight leg may neither stretch nor pivot, but for the rounding of arccos.
+                        # Nothing moves where a straight leg may neither stretch nor pivot, but for the rounding of
+                        # arccos.
                         self.assertLess(fine, 0.3 * coarse + 1e-7)
 
     def test_bounded_rate(self):

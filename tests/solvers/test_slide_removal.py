@@ -47,7 +47,7 @@ def naive_energy(pelvis, toes, source_pelvis, source_toes, contacts, reach=None)
             terms.append((math.dist(pelvis[i], toe) - math.dist(source_pelvis[i], source)) ** 2)
             if reach is not None:
                 leg_length = math.dist(pelvis[i], [t - c for t, c in zip(toe, reach.offset[i, leg], strict=True)])
-                terms.append(10.0 * max(leg_length - reach.length[i, leg], 0.0) ** 2)
+                terms.append(3.0 * max(leg_length - reach.length[i, leg], 0.0) ** 2)
     return 0.5 * math.fsum(terms)
 
 
@@ -112,7 +112,7 @@ class RemovalCase(unittest.TestCase):
         rng = np.random.default_rng(61)
         source = (source_pelvis, source_toes, contacts, reach)
         energy = naive_energy(found.pelvis, found.toes, *source)
-        self.assertAlmostEqual(found.energy, energy, delta=1e-12 * max(energy, 1e-12))
+        self.assertAlmostEqual(found.energy, energy, delta=1e-11 * max(energy, 1e-12))
         for number in range(tries):
             size = (1e-3, 1e-4, 1e-2)[number % 3]
             pelvis, toes = shift(rng, contacts, (1, 9, 61)[(number // 3) % 3])
