@@ -168,7 +168,7 @@ def _process(source, target, options, several):
     if exported:
         _make_folder(exported)
         first = done[0].clip
-        labels.write(exported, first.legs, done[0].labels, first.frame_rate, float(first.frames[0]))
+        labels.write(exported, first.legs, done[0].labels, first.frame_rate, first.frames[0])
     return [_clip_report(one) for one in done]
 
 

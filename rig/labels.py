@@ -41,6 +41,7 @@ def read(path, legs, frames):
 
 def write(path, legs, labels, frame_rate, frame_start):
     """Write labels (frames, legs). Raises FootlockError where the file cannot be written."""
+    frame_start = int(frame_start) if float(frame_start).is_integer() else float(frame_start)
     contacts = {leg.bearer: labels[:, i].astype(int).tolist() for i, leg in enumerate(legs.legs)}
     text = json.dumps({"frame_rate": frame_rate, "frame_start": frame_start, "contacts": contacts})
     try:
