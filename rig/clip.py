@@ -17,6 +17,8 @@ _TOE_LENGTHS = (0.02, 0.35)
 # The same for a foot without a toe bone.
 _FOOT_LENGTHS = (0.08, 0.6)
 _LEAST_FRAMES = 3
+# More than two hours at 60 Hz: a key so far from the others was not meant.
+_MOST_FRAMES = 500_000
 # Scales along the axes that differ by more than this share make another shape of the character.
 _UNIFORM = 1e-3
 
@@ -215,6 +217,11 @@ def _frames(armature, paths):
             " Graph Editor and run again."
         )
     first, last = ranges[:, 0].min(), ranges[:, 1].max()
+    if last - first > _MOST_FRAMES:
+        raise FootlockError(
+            f"The action “{name}” goes from frame {first:g} to {last:g}, which is more than {_MOST_FRAMES} frames:"
+            " delete the key that is far from the others."
+        )
     longest = max(at, key=len)
     step = (longest[-1] - longest[0]) / max(len(longest) - 1, 1)
     grid = longest[0] + step * np.arange(len(longest))
@@ -280,6 +287,8 @@ def _constraint(owner):
 
 def _stepped(scene, armature, bones, frames):
     """Poses of each bone and the armature's world matrices (n, 4, 4), by evaluating every frame."""
+    if armature.hide_viewport or armature.name not in scene.objects:
+        raise FootlockError(f"“{armature.name}” is disabled in viewports, so Blender does not move it: enable it.")
     poses = np.empty((len(bones), len(frames), 4, 4))
     world = np.empty((len(frames), 4, 4))
     pose_bones = [armature.pose.bones[bone.name] for bone in bones]

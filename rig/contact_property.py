@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..solvers.errors import FootlockError
 from . import compat, curves
 
 NAME = "contact"
@@ -24,6 +25,11 @@ def read(armature, legs, frames):
 
 def write(armature, legs, frames, labels):
     """Bake labels (frames, legs) into one stepped curve a leg, with keys only where they change."""
+    for leg in legs.legs:
+        if not isinstance(armature.pose.bones[leg.bearer].get(NAME, 0.0), (int, float)):
+            raise FootlockError(
+                f"Bone “{leg.bearer}” has a property “{NAME}” of its own that is no number: rename that property."
+            )
     for i, leg in enumerate(legs.legs):
         pose_bone = armature.pose.bones[leg.bearer]
         pose_bone[NAME] = 0.0

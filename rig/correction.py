@@ -9,8 +9,8 @@ from ..solvers.errors import FootlockError
 from . import clip as clips
 from . import compat, curves, kinematics, names
 
-# A channel that changes by less than this (radians, parts of a quaternion, or units of the armature) keeps the number
-# that it has: it is below what single precision keeps of it.
+# A channel that changes by less than this (radians, parts of a quaternion, or metres) keeps the number that it has: it is
+# below what single precision keeps of it.
 _UNCHANGED = 1e-6
 # A modifier that repeats the keys leaves those of the whole action as they are.
 _HARMLESS_MODIFIERS = {"CYCLES"}
@@ -24,11 +24,11 @@ def check(armature, legs):
     pose_bones = armature.pose.bones
     for leg in legs.legs:
         for name in filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe)):
-            keyed[name] = "rotation"
+            keyed[name] = clips.rotation_property(pose_bones[name])
     held = compat.channels(armature)
     for curve in held.fcurves if held else ():
         bone, channel = curves.bone_and_property(curve.data_path)
-        if not channel.startswith(keyed.get(bone, " ")):
+        if channel != keyed.get(bone):
             continue
         if compat.is_muted(curve):
             raise FootlockError(
@@ -104,6 +104,7 @@ def corrected_channels(clip, shifts, turns):
     """
     changed, poses = [], list(clip.poses)
     moved = set()
+    metres = np.linalg.norm(clip.world_from_armature[0, :3, 0])  # of one unit of the armature
     for i, bone in enumerate(clip.bones):
         if bone.name not in shifts and bone.name not in turns and bone.parent not in moved:
             continue
@@ -113,11 +114,13 @@ def corrected_channels(clip, shifts, turns):
         space = kinematics.space(bone, *parent)
         location, rotation = channels.location, channels.rotation
         if bone.name in shifts:
-            location = _kept(kinematics.local_location(space, poses[i][:, :3, 3] + shifts[bone.name]), location)
+            location = kinematics.local_location(space, poses[i][:, :3, 3] + shifts[bone.name])
+            location = _kept(location, channels.location, _UNCHANGED / metres)
             changed.append((bone, "location", channels.location, location))
         if bone.name in turns:
             local = kinematics.local_rotation(space, turns[bone.name] @ poses[i][:, :3, :3])
-            rotation = _kept(kinematics.rotation_channel(local, bone.rotation_mode, rotation), rotation)
+            rotation = kinematics.rotation_channel(local, bone.rotation_mode, channels.rotation)
+            rotation = _kept(rotation, channels.rotation, _UNCHANGED)
             changed.append((bone, clips.rotation_property(bone), channels.rotation, rotation))
         matrix = kinematics.basis(
             kinematics.Channels(location, rotation, channels.scale), bone.rotation_mode, bone.connected
@@ -126,9 +129,9 @@ def corrected_channels(clip, shifts, turns):
     return changed
 
 
-def _kept(new, old):
-    """The new channel (frames, n), with the old numbers in frames where the change is below what is kept of it."""
-    same = np.abs(new - old).max(axis=1, keepdims=True) < _UNCHANGED
+def _kept(new, old, least):
+    """The new channel (frames, n), with the old numbers in frames where it changes by less than ``least``."""
+    same = np.abs(new - old).max(axis=1, keepdims=True) < least
     return np.where(same, old, new)
 
 
