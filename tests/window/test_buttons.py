@@ -150,13 +150,13 @@ def steps(window):
     assert len(expected) == 2 and contact_paths(detected) == expected, contact_paths(detected)
     assert all(len(detected[path, 0]) > 2 for path in expected), "the contact curves have no contact"
     assert {path: found for path, found in detected.items() if path in imported} == imported, "other keys changed"
-    assert not armature().data.footlock.has_result
+    assert not armature().data.footlock.result_action
 
     yield from window.click(REMOVE)
     window.shot("removed")
     removed = keys()
     result = armature().data.footlock
-    assert result.has_result, "nothing was removed"
+    assert result.result_action, "nothing was removed"
     for leg in result.legs:
         print(f"{leg.name}: {leg.slide_before * 1000:.3f} → {leg.slide_after * 1000:.3f} mm per frame", flush=True)
         assert leg.contacts > 0 and leg.slide_before > 1e-3 and leg.slide_after < 1e-4
@@ -165,7 +165,7 @@ def steps(window):
     yield from window.undo()
     window.shot("removal_undone")
     assert keys() == detected, "the keys are not back"
-    assert not armature().data.footlock.has_result
+    assert not armature().data.footlock.result_action
 
     yield from window.undo()
     window.shot("detection_undone")
