@@ -225,9 +225,14 @@ def _frames(armature, paths):
     longest = max(at, key=len)
     step = (longest[-1] - longest[0]) / max(len(longest) - 1, 1)
     grid = longest[0] + step * np.arange(len(longest))
-    dense = len(longest) > 1 and step <= 1.0 + curves.SAME_FRAME and np.abs(longest - grid).max() < curves.SAME_FRAME
-    if not (dense and longest[0] <= first + curves.SAME_FRAME and longest[-1] >= last - curves.SAME_FRAME):
+    dense = len(longest) > 2 and step <= 1.0 + curves.SAME_FRAME and np.abs(longest - grid).max() < curves.SAME_FRAME
+    if not dense:
         longest, step = np.arange(np.floor(first), np.ceil(last) + 1.0), 1.0
+    elif first < longest[0] - curves.SAME_FRAME or last > longest[-1] + curves.SAME_FRAME:
+        # Another curve goes on: the same grid, as far as that.
+        before = np.ceil((longest[0] - first) / step - curves.SAME_FRAME)
+        after = np.ceil((last - longest[0]) / step - curves.SAME_FRAME)
+        longest = longest[0] + step * np.arange(-before, after + 1.0)
     if len(longest) < _LEAST_FRAMES:
         raise FootlockError(
             f"The action “{name}” has {len(longest)} frames, and sliding shows from {_LEAST_FRAMES} on:"
@@ -256,11 +261,11 @@ def _channels(armature, bone, paths, frames):
 def _moved_by_more_than_curves(armature, bones):
     """True where the poses or the object's place depend on more than the curves of the bones."""
     moved = {curves.bone_and_property(driver.data_path)[0] for driver in armature.animation_data.drivers}
-    moved |= {bone.name for bone in bones if _constraint(armature.pose.bones[bone.name])}
+    moved |= {bone.name for bone in bones if _constraint(armature, armature.pose.bones[bone.name])}
     return bool(
         moved & {None, *(bone.name for bone in bones)}
         or armature.parent is not None
-        or _constraint(armature)
+        or _constraint(armature, armature)
         or any(path.startswith(_OBJECT_TRANSFORMS) for path, _ in curves.by_path(armature))
     )
 
@@ -269,7 +274,7 @@ def check_keys_move(armature, bones):
     """Raise FootlockError where a bone (by name) that is to be keyed is moved by a constraint or a driver instead."""
     driven = {curves.bone_and_property(driver.data_path)[0] for driver in armature.animation_data.drivers}
     for name in bones:
-        constraint = _constraint(armature.pose.bones[name])
+        constraint = _constraint(armature, armature.pose.bones[name])
         if constraint or name in driven:
             raise FootlockError(
                 f"Bone “{name}” is moved by {f'the constraint “{constraint.name}”' if constraint else 'a driver'},"
@@ -278,17 +283,25 @@ def check_keys_move(armature, bones):
             )
 
 
-def _constraint(owner):
-    """The first constraint of an object or pose bone that has an influence, or None."""
-    return next(
-        (constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0), None
-    )
+def _constraint(armature, owner):
+    """The first constraint of an object or pose bone that has an influence, now or on another frame, or None."""
+    animated = {path for path, _ in curves.by_path(armature) if "constraints[" in path}
+    for constraint in owner.constraints:
+        path = constraint.path_from_id()
+        if (not constraint.mute and constraint.influence > 0.0) or any(one.startswith(path) for one in animated):
+            return constraint
+    return None
 
 
 def _stepped(scene, armature, bones, frames):
     """Poses of each bone and the armature's world matrices (n, 4, 4), by evaluating every frame."""
-    if armature.hide_viewport or armature.name not in scene.objects:
-        raise FootlockError(f"“{armature.name}” is disabled in viewports, so Blender does not move it: enable it.")
+    if armature.hide_viewport or not any(armature.name in layer.objects for layer in scene.view_layers):
+        raise FootlockError(
+            f"“{armature.name}” is disabled in viewports or its collection is excluded, so Blender does not move it:"
+            " enable it and run again."
+        )
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        raise FootlockError("The scene's time is remapped: set Old and New under Time Stretching to the same number.")
     poses = np.empty((len(bones), len(frames), 4, 4))
     world = np.empty((len(frames), 4, 4))
     pose_bones = [armature.pose.bones[bone.name] for bone in bones]

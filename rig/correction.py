@@ -1,6 +1,8 @@
 """A correction written into the action: the legs' rotations and the location that carries the pelvis, and nothing
 else."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..solvers import rotations as rot
@@ -9,8 +11,8 @@ from ..solvers.errors import FootlockError
 from . import clip as clips
 from . import compat, curves, kinematics, names
 
-# A channel that changes by less than this (radians, parts of a quaternion, or metres) keeps the number that it has: it is
-# below what single precision keeps of it.
+# A channel that changes by less than this (radians, parts of a quaternion, or metres) keeps the number that it has:
+# it is below what single precision keeps of it.
 _UNCHANGED = 1e-6
 # A modifier that repeats the keys leaves those of the whole action as they are.
 _HARMLESS_MODIFIERS = {"CYCLES"}
@@ -40,6 +42,16 @@ def check(armature, legs):
                 f"The curve “{channel}” of bone “{bone}” has a modifier that would change the corrected keys:"
                 " bake it first (Key, Bake)."
             )
+    for leg in legs.legs:
+        for upper, lower in pairwise(filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe))):
+            between = pose_bones[lower].parent
+            while between.name != upper:
+                if not between.bone.use_inherit_rotation:
+                    raise FootlockError(
+                        f"Bone “{between.name}” within a leg does not inherit rotation, so the leg falls apart when it"
+                        " turns: switch on Inherit Rotation in its bone properties."
+                    )
+                between = between.parent
     carrier = pose_bones[legs.carrier or legs.pelvis]
     if carrier.bone.use_connect:
         raise FootlockError(
@@ -118,7 +130,7 @@ def corrected_channels(clip, shifts, turns):
             location = _kept(location, channels.location, _UNCHANGED / metres)
             changed.append((bone, "location", channels.location, location))
         if bone.name in turns:
-            local = kinematics.local_rotation(space, turns[bone.name] @ poses[i][:, :3, :3])
+            local = kinematics.local_rotation(space, turns[bone.name] @ poses[i][:, :3, :3], channels.scale)
             rotation = kinematics.rotation_channel(local, bone.rotation_mode, channels.rotation)
             rotation = _kept(rotation, channels.rotation, _UNCHANGED)
             changed.append((bone, clips.rotation_property(bone), channels.rotation, rotation))

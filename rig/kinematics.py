@@ -15,6 +15,12 @@ from ..solvers import rotations as rot
 
 # Axes whose cosine is below this are square; Blender's own threshold.
 _SQUARE = 1e-4
+# Radians. Angles of one rotation that differ by less are the same solution.
+_SAME_TURN = 1.0
+# Radians. An angle that differs by less from what it was is as it was.
+_SAME_NUMBER = 1e-6
+# What Blender makes of a quaternion without length: half a turn about x.
+_NO_QUATERNION = np.array([0.0, 1.0, 0.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class Space:
 def rotation_matrix(rotation, mode):
     """Rotation matrices (frames, 3, 3) of a bone's rotation channel in its rotation mode."""
     if mode == "QUATERNION":
-        return rot.to_matrix(rot.normalized(rotation, rot.IDENTITY))
+        return rot.to_matrix(rot.normalized(rotation, _NO_QUATERNION))
     if mode == "AXIS_ANGLE":
         return rot.to_matrix(rot.from_scaled_angle_axis(rot.normalized(rotation[:, 1:]) * rotation[:, :1]))
     axes, columns = _euler_axes(mode)
@@ -74,14 +80,46 @@ def rotation_channel(matrix, mode, near):
     if mode == "QUATERNION":
         size = rot.length(near)
         q = rot.from_matrix(matrix)
-        q = np.where(rot.dot(q, near) < 0.0, -q, q) * np.where(size > 0.0, size, 1.0)
-        return q
+        return np.where(rot.dot(q, near) < 0.0, -q, q) * np.where(size > 0.0, size, 1.0)
     if mode == "AXIS_ANGLE":
         return _axis_angle(matrix, near)
     axes, columns = _euler_axes(mode)
     channel = np.empty((len(matrix), 3))
-    channel[:, columns] = euler.from_matrix(matrix, axes, near[:, columns])
+    angles = euler.from_matrix(matrix, axes, near[:, columns])
+    channel[:, columns] = without_new_jumps(angles, near[:, columns], euler.solutions)
     return channel
+
+
+def without_new_jumps(channel, old, solutions):
+    """A rotation channel (frames, n) whose angles do not jump by more than half a turn between neighbours where those
+    of ``old`` (frames, n) did not.
+
+    Each frame was taken for itself, nearest to the old one; where that jumps, the frames after it follow the one
+    before, until the two agree again or a frame is as it was. ``solutions``: (n,), (n,) → the values of the same
+    rotation nearest to the second.
+    """
+
+    def jumps(values):
+        return (np.abs(np.diff(values, axis=0)) > np.pi).any(axis=1)
+
+    channel = channel.copy()
+    for first in np.flatnonzero(jumps(channel) & ~jumps(old)) + 1:
+        for i in range(first, len(channel)):
+            if np.abs(channel[i] - old[i]).max() < _SAME_NUMBER:
+                break
+            following = solutions(channel[i], channel[i - 1] + old[i] - old[i - 1])
+            if np.abs(following - channel[i]).max() < _SAME_TURN:
+                break
+            channel[i] = following
+    return channel
+
+
+def _axis_angle_solutions(values, near):
+    """Axis and angle (4,) of the same rotation, the angle nearest to that of ``near``."""
+    found = [np.concatenate([[sign * values[0]], sign * values[1:]]) for sign in (1.0, -1.0)]
+    for one in found:
+        one[0] += 2.0 * np.pi * np.round((near[0] - one[0]) / (2.0 * np.pi))
+    return min(found, key=lambda one: abs(one[0] - near[0]))
 
 
 def _euler_axes(mode):
@@ -104,7 +142,8 @@ def _axis_angle(matrix, near):
     flip = rot.dot(axis, old_axis) < 0.0
     axis, angle = np.where(flip, -axis, axis), np.where(flip, -angle, angle)
     angle = angle + 2.0 * np.pi * np.round((near[:, :1] - angle) / (2.0 * np.pi))
-    return np.concatenate([angle, axis * np.where(old_length > 0.0, old_length, 1.0)], axis=1)
+    channel = np.concatenate([angle, axis * np.where(old_length > 0.0, old_length, 1.0)], axis=1)
+    return without_new_jumps(channel, near, _axis_angle_solutions)
 
 
 def basis(channels, mode, connected):
@@ -169,12 +208,13 @@ def pose(in_space, matrix):
     return result
 
 
-def local_rotation(in_space, oriented):
+def local_rotation(in_space, oriented, scale=(1.0, 1.0, 1.0)):
     """The channel rotation (frames, 3, 3) that brings a bone's pose to the orientation ``oriented`` (frames, 3, 3),
-    whose columns may be scaled."""
+    whose columns may be scaled. ``scale``: the bone's scale channel (frames, 3), which may mirror it."""
     if in_space.stretch is not None:
         oriented = oriented / in_space.stretch[:, None, :]
     local = small_matrices.inverse(in_space.rotation) @ oriented
+    local = local * np.where(np.less(scale, 0.0), -1.0, 1.0).reshape(-1, 1, 3)
     # Scale is in the columns and shear, where there is any, cannot be expressed by channels: the nearest rotation is
     # what remains.
     return _nearest_rotation(local / _column_lengths(local)[:, None, :])

