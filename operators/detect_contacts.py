@@ -54,10 +54,10 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         legs = mapping.of(armature)
         settings = contacts.ThresholdSettings(self.velocity, self.height, self.vote, self.smoothing, self.level)
         found = detect(context.scene, armature, legs, settings, self.unit)
+        contact_property.write(armature, legs, found.clip.frames, found.labels)
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
         armature.data.footlock.result_action = ""
-        contact_property.write(armature, legs, found.clip.frames, found.labels)
         counts = ", ".join(
             f"{leg.label} {count} contacts" for leg, count in zip(legs.legs, found.counts(), strict=True)
         )

@@ -1,0 +1,370 @@
+"""Bad input gets one sentence that says what to do, and changes nothing."""
+
+import json
+import unittest
+
+import bpy
+import clips
+import numpy as np
+from blender import rigs
+from blender.test_batch import run
+
+from footlock.rig import compat, contact_property, mapping
+
+FRAMES = np.arange(1.0, 41.0)
+BUTTONS = (bpy.ops.footlock.detect_contacts, bpy.ops.footlock.remove_sliding)
+
+
+def walker(frames=FRAMES, **options):
+    """A walk on a generated biped, with labels that have each foot planted for a while."""
+    rigs.new_file()
+    armature = rigs.biped(**options)
+    rigs.walk(armature, frames)
+    return armature
+
+
+def label(armature):
+    """Contact curves by hand: left foot first, then right."""
+    legs = mapping.of(armature)
+    labels = np.zeros((len(FRAMES), len(legs.legs)), bool)
+    labels[2:15, 0] = labels[20:35, -1] = True
+    contact_property.write(armature, legs, FRAMES, labels)
+
+
+class Refused(unittest.TestCase):
+    def refused(self, pattern, buttons=BUTTONS):
+        """Each button says one sentence that fits the pattern, and nothing is changed."""
+        for button in buttons:
+            before = rigs.everything()
+            with self.assertRaisesRegex(RuntimeError, pattern) as caught:
+                button()
+            sentence = str(caught.exception).strip()
+            self.assertNotIn("Traceback", sentence)
+            self.assertEqual(rigs.everything(), before)
+
+    def test_no_armature(self):
+        rigs.new_file()
+        self.refused("poll.* failed|Select the armature")
+
+    def test_no_action(self):
+        rigs.new_file()
+        rigs.biped()
+        self.refused("poll.* failed|Assign or import")
+
+    def test_action_without_keys(self):
+        rigs.new_file()
+        armature = rigs.biped()
+        rigs.new_action(armature)
+        self.refused("has no keys|uses no slot")
+
+    def test_no_legs(self):
+        armature = walker()
+        for i, bone in enumerate(armature.data.bones):
+            bone.name = f"part {i}"
+        self.refused("No leg was found")
+        self.refused("No leg was found", [bpy.ops.footlock.map_legs])
+
+    def test_short_clips(self):
+        for count in (1, 2):
+            with self.subTest(frames=count):
+                walker(FRAMES[:count])
+                self.refused(f"has {count} frames")
+
+    def test_not_a_number(self):
+        for value in (np.nan, np.inf):
+            with self.subTest(value=value):
+                armature = walker()
+                label(armature)
+                curve = rigs.curve_of(armature, "shin.L", "rotation_quaternion", 1)
+                co = np.empty(2 * len(FRAMES), np.float32)
+                curve.keyframe_points.foreach_get("co", co)
+                co[11] = value
+                curve.keyframe_points.foreach_set("co", co)
+                self.refused("not a number")
+
+    def test_a_key_far_away(self):
+        armature = walker()
+        label(armature)
+        curve = rigs.curve_of(armature, "shin.L", "rotation_quaternion", 1)
+        curve.keyframe_points.insert(9_000_000.0, 0.0)
+        self.refused("far from the others")
+
+    def test_nothing_planted(self):
+        walker()
+        with self.assertRaisesRegex(RuntimeError, "No contact was found"):
+            bpy.ops.footlock.detect_contacts(velocity=0.0)
+
+    def test_no_labels(self):
+        walker()
+        self.refused("click Detect Contacts first", [bpy.ops.footlock.remove_sliding])
+
+    def test_rest_position(self):
+        armature = walker()
+        label(armature)
+        armature.data.pose_position = "REST"
+        self.refused("rest position")
+
+    def test_nla(self):
+        armature = walker()
+        label(armature)
+        data = armature.animation_data
+        track = data.nla_tracks.new()
+        track.strips.new("Below", 1, data.action)
+        self.refused("NLA strips move")
+        track.mute = True
+        self.assertEqual(bpy.ops.footlock.remove_sliding(), {"FINISHED"})
+
+    @unittest.skipUnless(compat.LAYERED, "actions have no slots here")
+    def test_slot_not_chosen(self):
+        armature = walker()
+        label(armature)
+        armature.animation_data.action_slot = None
+        self.refused("uses no slot")
+
+    def test_constraint(self):
+        armature = walker()
+        label(armature)
+        armature.pose.bones["shin.L"].constraints.new("LIMIT_ROTATION")
+        self.refused("“shin.L” is moved by the constraint", [bpy.ops.footlock.remove_sliding])
+
+    def test_driver(self):
+        armature = walker()
+        label(armature)
+        armature.pose.bones["foot.R"].driver_add("rotation_quaternion", 1)
+        self.refused("“foot.R” is moved by a driver", [bpy.ops.footlock.remove_sliding])
+
+    def test_muted_curve(self):
+        armature = walker()
+        label(armature)
+        rigs.curve_of(armature, "thigh.L", "rotation_quaternion", 2).mute = True
+        self.refused("is muted", [bpy.ops.footlock.remove_sliding])
+
+    def test_noise(self):
+        armature = walker()
+        label(armature)
+        rigs.curve_of(armature, "pelvis", "location", 0).modifiers.new("NOISE")
+        self.refused("modifier", [bpy.ops.footlock.remove_sliding])
+
+    def test_uneven_scale(self):
+        for scale in ((1.0, 1.0, 1.5), (-1.0, 1.0, 1.0)):
+            with self.subTest(scale=scale):
+                armature = walker()
+                label(armature)
+                armature.scale = scale
+                bpy.context.view_layer.update()
+                self.refused("apply its scale")
+
+    def test_map_that_does_not_fit(self):
+        cases = (
+            ("thigh", "nowhere", "is not in"),
+            ("foot", "", "lacks a bone"),
+            ("shin", "thigh.L", "in two legs|does not hang"),
+            ("thigh", "foot.L", "does not hang"),
+        )
+        for role, bone, pattern in cases:
+            with self.subTest(role=role, bone=bone):
+                armature = walker()
+                bpy.ops.footlock.map_legs()
+                label(armature)
+                setattr(armature.data.footlock.legs[0], role, bone)
+                self.refused(pattern)
+
+    def test_legs_given_wrong(self):
+        armature = walker()
+        for given, pattern in (
+            ("a|b", "names 2 bones"),
+            ("thigh.L|shin.L|nowhere", "is not in"),
+            ("x|y|z", "no pelvis|not in"),
+        ):
+            before = rigs.everything()
+            with self.subTest(given=given), self.assertRaisesRegex(RuntimeError, pattern):
+                bpy.ops.footlock.map_legs(left=given)
+            self.assertEqual(rigs.everything(), before)
+        self.assertEqual(len(armature.data.footlock.legs), 0)
+
+    def test_property_of_the_rig(self):
+        armature = walker()
+        armature.pose.bones["toe.L"]["contact"] = "north"
+        self.refused("rename that property", [lambda: bpy.ops.footlock.detect_contacts(velocity=100.0, height=100.0)])
+
+
+class Works(unittest.TestCase):
+    """What is odd and works all the same."""
+
+    def both(self, armature):
+        label(armature)
+        with rigs.reports() as said:
+            self.assertEqual(bpy.ops.footlock.remove_sliding(), {"FINISHED"})
+        return said[0]
+
+    def still(self, armature, bone="toe.L", first=3, last=15, within=1e-4):
+        """The toe stands in one place from its first to its last frame of contact."""
+        heads = rigs.evaluated(armature, np.arange(first, last + 1.0), [bone])[0][:, 0]
+        self.assertLess(np.abs(heads - heads[0]).max(), within)
+
+    def test_one_leg(self):
+        armature = walker(sides="L")
+        said = self.both(armature)
+        self.assertIn("Only one leg (Left)", said)
+        self.still(armature)
+
+    def test_no_toes(self):
+        armature = walker(toes=False)
+        self.both(armature)
+        tails = rigs.evaluated(armature, np.arange(3.0, 16.0), ["foot.L"])[1][:, 0]
+        self.assertLess(np.abs(tails - tails[0]).max(), 1e-4)
+        self.assertIn("contact", armature.pose.bones["foot.L"])
+
+    def test_names_of_any_kind(self):
+        for name in ('a "quoted" toe.L', "back\\slash toe.L", "sla/sh toe.L", "ünïcode 🦶 toe.L", "brack[et] toe.L"):
+            with self.subTest(name=name):
+                armature = walker()
+                armature.data.bones["toe.L"].name = name
+                self.both(armature)
+                self.still(armature, name)
+
+    def test_straight_legs(self):
+        armature = walker()
+        for bone in ("shin.L", "shin.R", "thigh.L", "thigh.R"):
+            for index in range(4):
+                curve = rigs.curve_of(armature, bone, "rotation_quaternion", index)
+                values = np.full(len(curve.keyframe_points), 1.0 if index == 0 else 0.0)
+                co = np.empty(2 * len(values), np.float32)
+                co[0::2], co[1::2] = FRAMES, values
+                curve.keyframe_points.foreach_set("co", co)
+                curve.update()
+        self.both(armature)
+        heads = rigs.evaluated(armature, FRAMES, ["shin.L", "toe.L"])[0]
+        self.assertTrue(np.isfinite(heads).all())
+        self.assertLess(np.linalg.norm(np.diff(heads[:, 0], axis=0), axis=1).max(), 0.3)
+
+    def test_far_from_the_origin(self):
+        armature = walker()
+        armature.location = (1e4, -1e4, 0.0)
+        bpy.context.view_layer.update()
+        self.both(armature)
+        heads = rigs.evaluated(armature, np.arange(3.0, 16.0), ["toe.L"])[0][:, 0]
+        self.assertLess(np.abs(heads - heads[0]).max(), 5e-3)
+
+    def test_other_modes(self):
+        for mode in ("OBJECT", "POSE"):
+            with self.subTest(mode=mode):
+                armature = walker()
+                bpy.ops.object.mode_set(mode=mode)
+                self.both(armature)
+                self.still(armature)
+                self.assertEqual(armature.mode, mode)
+
+    def test_edit_mode_is_refused(self):
+        walker()
+        bpy.ops.object.mode_set(mode="EDIT")
+        with self.assertRaisesRegex(RuntimeError, r"poll\(\).* failed|Leave Edit Mode"):
+            bpy.ops.footlock.detect_contacts()
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+class Files(clips.InFolder):
+    def failed(self, pattern, *arguments, status=1):
+        """The run ends with this status and sentence, without a traceback and without leaving anything behind."""
+        before = sorted(self.folder.rglob("*"))
+        got, said = run(*arguments)
+        self.assertEqual(got, status, said)
+        self.assertRegex(said, pattern)
+        self.assertNotIn("Traceback", said)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def test_broken_bvh(self):
+        text = clips.WALK.read_bytes()
+        cases = {
+            "cut off": text[:200_000],
+            "empty": b"",
+            "MOTION": text[: text.index(b"MOTION")],
+            "BVH": bytes(range(256)) * 40,
+            "nan": text[:-60] + b" nan" * 5 + b"\n",
+        }
+        for pattern, content in cases.items():
+            with self.subTest(pattern):
+                path = self.folder / "bad.bvh"
+                path.write_bytes(content)
+                self.failed(
+                    "(?i)" + ("nan|cut off" if pattern == "nan" else pattern), path, "-o", self.folder / "out.bvh"
+                )
+
+    def test_short_bvh(self):
+        head, motion = clips.WALK.read_text().split("MOTION")
+        lines = motion.split("\n")
+        for count in (1, 2):
+            path = self.folder / "short.bvh"
+            path.write_text(head + f"MOTION\nFrames: {count}\n{lines[2]}\n" + "\n".join(lines[3 : 3 + count]) + "\n")
+            self.failed(f"has {count} frames", path, "-o", self.folder / "out.bvh")
+
+    def test_labels(self):
+        good = json.loads((clips.DATA / "cmu_131_01_contacts.json").read_text())
+        left = good["contacts"]["LeftToe"]
+        cases = (
+            ("is not a labels file", "{"),
+            ("is not a labels file", "[1, 2]"),
+            ("is not a labels file", json.dumps({"contacts": 5})),
+            ("is not a labels file", "[" * 100_000),
+            ("none for “LeftToe”", json.dumps({"contacts": {"Foot": [0]}})),
+            ("none for “RightToe”", json.dumps({"contacts": {"LeftToe": left}})),
+            ("has 994 labels", json.dumps({"contacts": {"LeftToe": left[1:], "RightToe": left}})),
+            ("not between 0 and 1", json.dumps({"contacts": {"LeftToe": [7, *left[1:]], "RightToe": left}})),
+            ("not between 0 and 1", json.dumps({"contacts": {"LeftToe": ["x", *left[1:]], "RightToe": left}})),
+            ("not between 0 and 1", json.dumps({"contacts": {"LeftToe": [float("nan"), *left[1:]], "RightToe": left}})),
+        )
+        for pattern, content in cases:
+            with self.subTest(pattern, content=content[:40]):
+                path = self.folder / "labels.json"
+                path.write_text(content)
+                self.failed(pattern, clips.WALK, "-o", self.folder / "out.bvh", "--contacts", path)
+        self.failed(
+            "cannot be read", clips.WALK, "-o", self.folder / "out.bvh", "--contacts", self.folder / "none.json"
+        )
+        self.failed("cannot be read", clips.WALK, "-o", self.folder / "out.bvh", "--contacts", self.folder)
+
+    def test_output_that_cannot_be_written(self):
+        blocked = self.folder / "file"
+        blocked.write_text("in the way")
+        self.failed("cannot be|No such|not be", clips.WALK, "-o", blocked / "out.bvh")
+        self.failed("cannot", clips.WALK, "-o", "/proc/nowhere/out.bvh")
+
+    def test_an_output_that_is_there_stays_when_its_clip_fails(self):
+        out = self.folder / "out.bvh"
+        out.write_text("precious")
+        bad = self.folder / "bad.bvh"
+        bad.write_bytes(clips.WALK.read_bytes()[:200_000])
+        self.failed("cut off", bad, "-o", out)
+        self.assertEqual(out.read_text(), "precious")
+
+    def test_usage(self):
+        for arguments in (
+            [clips.WALK],
+            [clips.WALK, "-o", clips.WALK],
+            [clips.WALK, "-o", self.folder / "out.blend"],
+            [self.folder / "a.fbx", "-o", self.folder],
+            [clips.WALK, clips.WALK, "-o", self.folder],
+            [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "-1"],
+            [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "nan"],
+            [clips.WALK, "-o", self.folder / "out.bvh", "--method", "magic"],
+            [clips.WALK, "-o", self.folder / "out.bvh", "--wrong"],
+        ):
+            with self.subTest(arguments[1:]):
+                self.failed("usage", *arguments, status=2)
+
+    def test_any_path(self):
+        path = self.folder / "wälk 🦶 'n run.bvh"
+        path.write_bytes(clips.WALK.read_bytes())
+        out = self.folder / "söme föлder" / "öut.bvh"
+        status, said = run(path, "-o", out)
+        self.assertEqual(status, 0, said)
+        self.assertTrue(out.is_file())
+
+    def test_blend_without_a_character(self):
+        clips.new_file()
+        path = self.folder / "empty.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        self.failed("no armature with an action", path, "-o", self.folder / "out.blend")
+        path = self.folder / "broken.blend"
+        path.write_bytes(b"not a blend file" * 100)
+        self.failed("cannot be opened", path, "-o", self.folder / "out.blend")
