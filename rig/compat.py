@@ -30,6 +30,12 @@ def channels(owner):
     return None
 
 
+def fcurves(owner):
+    """The F-curves that animate ``owner``; none without an action."""
+    held = channels(owner)
+    return held.fcurves if held else ()
+
+
 def has_unassigned_slots(owner):
     """True where ``owner`` has an action with slots of which it uses none, so that nothing moves and no error says
     why."""

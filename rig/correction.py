@@ -27,8 +27,7 @@ def check(armature, legs):
     for leg in legs.legs:
         for name in filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe)):
             keyed[name] = clips.rotation_property(pose_bones[name])
-    held = compat.channels(armature)
-    for curve in held.fcurves if held else ():
+    for curve in compat.fcurves(armature):
         bone, channel = curves.bone_and_property(curve.data_path)
         if channel != keyed.get(bone):
             continue

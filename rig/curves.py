@@ -26,9 +26,9 @@ def bone_and_property(data_path):
 
 def by_path(owner):
     """The F-curves of the action in use, by (data path, index), those that move nothing left out."""
-    held = compat.channels(owner)
-    curves = held.fcurves if held else ()
-    return {(curve.data_path, curve.array_index): curve for curve in curves if not compat.is_muted(curve)}
+    return {
+        (curve.data_path, curve.array_index): curve for curve in compat.fcurves(owner) if not compat.is_muted(curve)
+    }
 
 
 def keys(curve):
