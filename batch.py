@@ -107,20 +107,20 @@ def main(arguments):
     reports = []
     for source, target in jobs:
         start = time.perf_counter()
-        report = {"input": str(source), "output": str(target)}
         try:
-            report["clips"] = _process(source, target, options, several=len(jobs) > 1)
+            found = _process(source, target, options, several=len(jobs) > 1)
         except FootlockError as error:
-            report["error"] = str(error)
+            found = [{"error": str(error)}]
         except Exception as error:  # One clip must not take the others with it; the trace is for us.
             traceback.print_exc()
-            report["error"] = (
-                f"“{source.name}” failed in a way that Footlock did not expect ({error}):"
-                " please report it with the file."
+            sentence = (
+                f"“{source.name}” failed in a way that Footlock did not expect ({error}): please report it with it."
             )
-        report["seconds"] = round(time.perf_counter() - start, 3)
-        _say(report)
-        reports.append(report)
+            found = [{"error": sentence}]
+        seconds = round(time.perf_counter() - start, 3)
+        for one in found:
+            reports.append({"input": str(source), "output": str(target), "seconds": seconds, **one})
+            _say(reports[-1])
     failed = sum("error" in report for report in reports)
     if options.report:
         try:
@@ -230,20 +230,21 @@ def _say(report):
     if "error" in report:
         print(f"{report['input']}: FAILED: {report['error']}", file=sys.stderr, flush=True)
         return
-    for one in report["clips"]:
-        parts = [f"one unit is {one['unit']:g} m", f"{one['frames']} frames at {one['frame_rate']:g} Hz"]
-        if len(one["legs"]) == 1:
-            parts.append(f"only one leg ({one['legs'][0]['leg']}) was found")
-        for leg in one["legs"]:
-            before, after = leg["slide_before"], leg["slide_after"]
-            text = (
-                f"{leg['leg']} {leg['contacts']} contacts, slide {before['mean_mm_per_frame']:.3f}"
-                f" → {after['mean_mm_per_frame']:.3f} mm per frame"
-            )
-            if leg["frames_out_of_reach"]:
-                text += f", {len(leg['frames_out_of_reach'])} frames out of reach"
-            parts.append(text)
-        print(f"{report['input']} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s", flush=True)
+    parts = [f"one unit is {report['unit']:g} m", f"{report['frames']} frames at {report['frame_rate']:g} Hz"]
+    if len(report["legs"]) == 1:
+        parts.append(f"only one leg ({report['legs'][0]['leg']}) was found")
+    for leg in report["legs"]:
+        before, after = leg["slide_before"], leg["slide_after"]
+        text = (
+            f"{leg['leg']} {leg['contacts']} contacts, slide {before['mean_mm_per_frame']:.3f}"
+            f" → {after['mean_mm_per_frame']:.3f} mm per frame"
+        )
+        if leg["frames_out_of_reach"]:
+            text += f", {len(leg['frames_out_of_reach'])} frames out of reach"
+        parts.append(text)
+    if not report["converged"]:
+        parts.append("the solver stopped early")
+    print(f"{report['input']} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s", flush=True)
 
 
 def _jobs(p, options):

@@ -87,7 +87,7 @@ class Walk(clips.InFolder):
             "--report",
             report,
         )
-        legs = json.loads(report.read_text(encoding="utf-8"))["clips"][0]["clips"][0]["legs"]
+        legs = json.loads(report.read_text(encoding="utf-8"))["clips"][0]["legs"]
         motion = measure.load(clips.WALK)
         travel = 0.25 * (motion.point("Hips") - motion.point("Hips")[0])
         travel[:, 1] = 0.0
@@ -171,14 +171,14 @@ class Units(clips.InFolder):
         status, said = run(OTHER_UNIT, "-o", self.folder / "out.bvh", "--report", report)
         self.assertEqual(status, 0, said)
         self.assertIn("one unit is 0.056444 m", said)
-        self.assertAlmostEqual(json.loads(report.read_text())["clips"][0]["clips"][0]["unit"], 0.056444)
+        self.assertAlmostEqual(json.loads(report.read_text())["clips"][0]["unit"], 0.056444)
 
     def test_a_unit_that_is_given_is_used(self):
         counts = []
         for unit in (0.056444, 0.2):
             report = self.folder / f"{unit}.json"
             run(OTHER_UNIT, "-o", self.folder / "out.bvh", "--unit", unit, "--report", report)
-            one = json.loads(report.read_text())["clips"][0]["clips"][0]
+            one = json.loads(report.read_text())["clips"][0]
             self.assertAlmostEqual(one["unit"], unit)
             counts.append(one["legs"][0]["contact_share"])
         self.assertGreater(counts[0], counts[1])
@@ -197,7 +197,7 @@ class Several(clips.InFolder):
         self.assertEqual({len(values) for values in labels["contacts"].values()}, {995})
         said = json.loads(report.read_text(encoding="utf-8"))
         self.assertEqual(said["failed"], 0)
-        one = said["clips"][0]["clips"][0]
+        one = said["clips"][0]
         self.assertEqual(one["frames"], 995)
         leg = one["legs"][0]
         self.assertEqual(leg["bones"], {"thigh": "LeftHip", "shin": "LeftKnee", "foot": "LeftAnkle", "toe": "LeftToe"})
