@@ -78,7 +78,9 @@ def write(armature, clip, pelvis, solution):
         )
         for name, turn in bones:
             if name:
-                turns[name] = upright.transpose(0, 2, 1) @ rot.to_matrix(turn[:, i]) @ upright
+                # The same turn seen from the armature: its axis is.
+                axis = (turn[:, i, None, 1:] @ upright)[:, 0]
+                turns[name] = rot.to_matrix(np.concatenate([turn[:, i, :1], axis], axis=1))
     shift = _in_armature(clip, pelvis - clip.head(clip.legs.pelvis))
     _write_channels(
         armature, clip.frames, corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns)

@@ -12,7 +12,7 @@ least-squares problem,
     subject to  t constant over each run of ≥ 2 contact frames, at the height of the ground
 
 in which each frame meets only its neighbours: Gauss-Newton on a block tridiagonal system, with Newton's own
-second-order term near the solution, first on every few frames and then on all. Sums over frames are weighted as
+second-order term near the solution, first on every eighth frame, then on more, then on all. Sums over frames are weighted as
 integrals over time, so that a rate of 60 Hz gives the sums above and another rate the same motion.
 """
 
@@ -33,10 +33,10 @@ _TOLERANCE = 1e-6
 _NEWTON_RADIUS = 0.02
 # What is left after one of Newton's is so many times less than the step itself, at least, where the tolerances are.
 _NEWTON_GAIN = 100.0
-# The coarse level keeps every so manieth frame, and ends sooner (metres).
-_COARSE_STRIDE = 4
-_COARSE_TOLERANCE = 2e-5
-# It is worth its while from so many frames on, and when it leaves out more than this share of them.
+# The coarse levels keep every so manieth frame, and end sooner (metres).
+_COARSE_STRIDES = (8, 4, 2)
+_COARSE_TOLERANCE = 1e-4
+# A level is worth its while from so many frames on, and when it leaves out more than this share of them.
 _LEAST_COARSE = 24
 _MOST_COARSE = 0.7
 _MOST_STEPS = 100
@@ -102,12 +102,14 @@ def solve(pelvis, toes, contacts, ground_height, frame_rate=_RATE, reach=None):
     first = _first_of_run(joined, locked)
     points = _standing(source, locked, first, ground_height)
     steps, longest = 0, np.inf
-    kept = _kept_frames(locked, joined, _COARSE_STRIDE)
-    if _LEAST_COARSE <= len(kept) < _MOST_COARSE * frames:
-        problem = _Problem(source, joined, locked, kept, frame_rate, reach)
-        coarse, steps, longest, _ = _descend(problem, points[kept], _COARSE_TOLERANCE)
-        points = source + _interpolated(kept, coarse - source[kept], frames)
-        points = _standing(points, locked, first, ground_height, at_first=True)
+    for stride in _COARSE_STRIDES:
+        kept = _kept_frames(locked, joined, stride)
+        if _LEAST_COARSE <= len(kept) < _MOST_COARSE * frames:
+            problem = _Problem(source, joined, locked, kept, frame_rate, reach)
+            coarse, taken, longest, _ = _descend(problem, points[kept], _COARSE_TOLERANCE, longest)
+            points = source + _interpolated(kept, coarse - source[kept], frames)
+            points = _standing(points, locked, first, ground_height, at_first=True)
+            steps += taken
     problem = _Problem(source, joined, locked, np.arange(frames), frame_rate, reach)
     points, taken, last_step, converged = _descend(problem, points, _TOLERANCE, longest)
     return SlideRemoval(
