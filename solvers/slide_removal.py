@@ -12,8 +12,8 @@ least-squares problem,
     subject to  t constant over each run of ≥ 2 contact frames, at the height of the ground
 
 in which each frame meets only its neighbours: Gauss-Newton on a block tridiagonal system, with Newton's own
-second-order term near the solution, first on every eighth frame, then on more, then on all. Sums over frames are weighted as
-integrals over time, so that a rate of 60 Hz gives the sums above and another rate the same motion.
+second-order term near the solution, first on every eighth frame, then on more, then on all. Sums over frames are
+weighted as integrals over time, so that a rate of 60 Hz gives the sums above and another rate the same motion.
 """
 
 from dataclasses import dataclass
