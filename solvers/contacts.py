@@ -6,31 +6,33 @@ at least 60 Hz first, since a run's contact can last one frame at 30. It finds f
 on others is measured in the project's notes on the article.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
-from . import resample
+from . import filters, resample
 
 # The rate to which slower clips are raised, Hz; a rate within this share of it (59.94) is fast enough as it is.
 _RATE = 60.0
 _RATE_TOLERANCE = 0.02
 # The floor is where the toes are when they are lowest, but for this share of frames, which may be noise.
 FLOOR_PERCENTILE = 5.0
-# The Gaussian is cut off at this many standard deviations.
-_GAUSSIAN_REACH = 4.0
+# What ``nearest`` chooses from: m/s, and metres.
+_VELOCITIES = np.geomspace(0.1, 2.0, 19)
+_HEIGHTS = (0.03, 0.05, 0.07, 0.15)
 
 
 @dataclass(frozen=True)
 class ThresholdSettings:
     """``velocity``: metres per second below which a toe may be planted. ``height``: metres above the floor below
-    which it may be. ``vote``: seconds of the majority vote. ``smoothing``: standard deviation in seconds of the
-    Gaussian that makes the labels a continuous signal, 0 for none (the article has 1.5 frames at 60 Hz, 0.025 s).
-    ``contact``: the level of that signal above which a frame is a contact."""
+    which it may be. Both may be None, to be chosen by ``nearest``. ``vote``: seconds of the majority vote.
+    ``smoothing``: standard deviation in seconds of the Gaussian that makes the labels a continuous signal, 0 for none
+    (the article has 1.5 frames at 60 Hz, 0.025 s). ``contact``: the level of that signal above which a frame is a
+    contact."""
 
-    velocity: float = 0.25
-    height: float = 0.1
+    velocity: float | None = 0.25
+    height: float | None = 0.1
     vote: float = 1.0 / 12.0
     smoothing: float = 0.0
     contact: float = 0.5
@@ -61,24 +63,83 @@ def detect(toes, frame_rate, floor, settings=ThresholdSettings()):
     Returns Contacts at the clip's own frames. Raises ValueError for another shape or a rate that is not positive. A
     clip of one frame has no speed: its toes stand still.
     """
+    judged = _judge(toes, frame_rate, floor)
+    labels = _labels(judged, settings)
+    signal = labels.astype(float)
+    if settings.smoothing > 0.0:
+        signal = filters.gaussian(signal, settings.smoothing * judged.rate)
+        labels = signal > settings.contact
+    own = slice(None, None, judged.factor)
+    return Contacts(labels[own], signal[own], judged.speed[own], judged.height[own])
+
+
+def nearest(toes, frame_rate, floor, wanted, settings):
+    """Settings whose ``velocity`` and ``height``, where they are None, are those under which ``detect`` comes nearest
+    to the labels ``wanted`` (frames, legs) bool, by F1; the article's where those have no contact."""
+    default = ThresholdSettings()
+    judged = _judge(toes, frame_rate, floor)
+    wanted = np.asarray(wanted, bool)
+    best, best_score = None, -1.0
+    for height in [settings.height] if settings.height is not None else (default.height, *_HEIGHTS):
+        for velocity in [settings.velocity] if settings.velocity is not None else (default.velocity, *_VELOCITIES):
+            tried = replace(settings, velocity=velocity, height=height)
+            labels = _labels(judged, tried)[:: judged.factor]
+            score = 2.0 * np.count_nonzero(labels & wanted) / max(labels.sum() + wanted.sum(), 1)
+            if score > best_score + 1e-9:
+                best, best_score = tried, score
+    return best
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """``speed`` and ``height`` (fine frames, legs) at ``rate``, ``factor`` times the clip's."""
+
+    speed: np.ndarray
+    height: np.ndarray
+    rate: float
+    factor: int
+
+
+def _judge(toes, frame_rate, floor):
     toes = np.asarray(toes, float)
     if toes.ndim != 3 or toes.shape[-1] != 3:
         raise ValueError(f"toes: expected shape (frames, legs, 3), got {toes.shape}")
     if not frame_rate > 0.0:
         raise ValueError(f"frame_rate: expected a positive number of frames per second, got {frame_rate}")
-
     factor = ceil(_RATE / frame_rate * (1.0 - _RATE_TOLERANCE))
     fine = resample.upsampled(toes, factor)
     rate = frame_rate * factor
-    speed = _speed(fine, rate)
-    height = fine[..., 2] - floor
-    labels = majority((speed < settings.velocity) & (height < settings.height), settings.vote * rate)
-    signal = labels.astype(float)
-    if settings.smoothing > 0.0:
-        signal = _gaussian(signal, settings.smoothing * rate)
-        labels = signal > settings.contact
-    own = slice(None, None, factor)
-    return Contacts(labels[own], signal[own], speed[own], height[own])
+    return _Judged(_speed(fine, rate), fine[..., 2] - floor, rate, factor)
+
+
+def _labels(judged, settings):
+    slow_and_low = (judged.speed < settings.velocity) & (judged.height < settings.height)
+    return majority(slow_and_low, settings.vote * judged.rate)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """``counts`` (legs,): contacts of each leg. ``shares`` (legs,): of the time. ``shortest`` (legs,): seconds, 0
+    without. ``double_support``, ``flight``: shares of the time in which two feet or more, or none, are planted."""
+
+    counts: tuple
+    shares: tuple
+    shortest: tuple
+    double_support: float
+    flight: float
+
+
+def summary(labels, frame_rate):
+    """Summary of labels (frames, legs) bool at ``frame_rate`` (Hz)."""
+    spans = [runs(labels[:, leg]) for leg in range(labels.shape[1])]
+    planted = labels.sum(axis=1)
+    return Summary(
+        tuple(len(span) for span in spans),
+        tuple(float(share) for share in labels.mean(axis=0)),
+        tuple(float(np.diff(span, axis=1).min() / frame_rate) if len(span) else 0.0 for span in spans),
+        float((planted > 1).mean()),
+        float((planted == 0).mean()),
+    )
 
 
 def majority(labels, window):
@@ -105,13 +166,3 @@ def _speed(points, rate):
     if len(points) < 2:
         return np.zeros(points.shape[:-1])
     return np.linalg.norm(np.gradient(points, axis=0), axis=-1) * rate
-
-
-def _gaussian(signal, deviation):
-    """The signal (frames, legs) smoothed by a Gaussian of ``deviation`` frames, its ends held."""
-    reach = max(1, ceil(_GAUSSIAN_REACH * deviation))
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
-    kernel /= kernel.sum()
-    padded = np.pad(signal, ((reach, reach), (0, 0)), mode="edge")
-    columns = [np.convolve(padded[:, leg], kernel, mode="valid") for leg in range(signal.shape[1])]
-    return np.stack(columns, axis=1) if columns else signal

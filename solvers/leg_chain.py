@@ -47,6 +47,10 @@ class LegPose:
                     f"LegPose.{field.name}: expected shape {shape}, got {np.shape(getattr(self, field.name))}"
                 )
 
+    def leg_lengths(self):
+        """Length of thigh and shin together, the median over the frames, which come first: (legs,), metres."""
+        return np.median(rot.length(self.knee - self.hip) + rot.length(self.heel - self.knee), axis=0)[..., 0]
+
 
 @dataclass(frozen=True)
 class MinimumHeights:

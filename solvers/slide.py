@@ -34,3 +34,9 @@ def measure(toes, contacts):
         worst = np.flatnonzero(both[:, leg])[np.argmax(moved)] + 1
         slides.append(Slide(float(moved.mean()), float(moved.max()), len(moved), int(worst)))
     return slides
+
+
+def overall(slides):
+    """Mean of several Slides over all their steps, metres from frame to frame."""
+    steps = sum(one.steps for one in slides)
+    return sum(one.mean * one.steps for one in slides) / steps if steps else 0.0

@@ -1,0 +1,184 @@
+"""Fit Root to Feet on arrays: the scale that is found, planted feet that stand, travel that comes back."""
+
+import unittest
+
+import motions
+import numpy as np
+
+from footlock.solvers import auto_contacts, contacts, root_fit
+
+FACTORS = (0.5, 0.75, 1.25, 1.5, 2.0)
+
+
+def detect(motion):
+    return auto_contacts.detect(motion.toes, motion.hips, motion.root, motion.leg_lengths, motion.rate).labels
+
+
+def fit(motion, labels=None):
+    return root_fit.fit(motion.toes, motion.root, detect(motion) if labels is None else labels, motion.rate)
+
+
+def fitted(motion, found):
+    """The motion with the shift of a RootFit."""
+    shift = np.concatenate([found.shift, np.zeros((len(found.shift), 1))], axis=1)
+    return motion.moved(lambda points: points + (shift if points.ndim == 2 else shift[:, None]))
+
+
+def drift(motion, labels):
+    """Mean distance, metres, of toes from the first to the last frame of their contacts, level."""
+    return np.mean(
+        [
+            np.linalg.norm((motion.toes[stop - 1, leg] - motion.toes[start, leg])[:2])
+            for leg in range(labels.shape[1])
+            for start, stop in contacts.runs(labels[:, leg])
+        ]
+    )
+
+
+def speed(motion):
+    return np.linalg.norm(np.diff(motion.root[:, :2], axis=0), axis=1).mean() * motion.rate
+
+
+class Scale(unittest.TestCase):
+    def test_within_3_percent(self):
+        """Of the walks and the jumps at every scale. In the hop the toes creep forwards while they stand, in the clean
+        clip too (its own scale would be 1.02): 0.032 at 1.5 and 0.040 at 2 is what is left there."""
+        for name in motions.CLIPS:
+            source = motions.load(name).at_rate(60.0)
+            for factor in FACTORS:
+                with self.subTest(clip=name, factor=factor):
+                    found = fit(motions.root_scaled(source, factor))
+                    self.assertEqual(found.kind, "scale")
+                    hop = name == "cmu_131_03" and factor >= 1.5
+                    self.assertAlmostEqual(found.scale, factor, delta=0.045 if hop else 0.03)
+
+    def test_a_clean_clip_needs_none(self):
+        for name in motions.CLIPS:
+            found = fit(motions.load(name).at_rate(60.0))
+            self.assertEqual((found.kind, found.scale), ("none", 1.0))
+            self.assertFalse(found.shift.any())
+            self.assertAlmostEqual(found.root_speed, found.feet_speed)
+
+    def test_noise_does_not_hide_it(self):
+        source = motions.load("cmu_12_01").at_rate(60.0)
+        for factor in (0.75, 1.25, 1.5):
+            found = fit(motions.noisy(motions.root_scaled(source, factor), 0.005))
+            self.assertEqual(found.kind, "scale")
+            self.assertAlmostEqual(found.scale, factor, delta=0.03)
+
+    def test_a_curved_path_is_scaled_about_its_start(self):
+        """The clip walks a bend; its root comes back to where it was, for all its turns."""
+        source = motions.turned(motions.load("cmu_12_01").at_rate(60.0), 120.0)
+        bend = motions.root_scaled(source, 1.0)
+        labels = motions.truth(motions.load("cmu_12_01"))
+        turning = motions.root_scaled(bend, 1.5)
+        found = root_fit.fit(turning.toes, turning.root, labels, 60.0)
+        if found.kind == "scale":
+            away = (turning.root - turning.root[0])[:, :2]
+            np.testing.assert_allclose(found.shift, (1.0 / found.scale - 1.0) * away, atol=1e-9)
+        after = fitted(turning, found)
+        self.assertLess(drift(after, labels), 0.5 * drift(turning, labels))
+
+    def test_the_shift_is_a_share_of_the_way(self):
+        motion = motions.root_scaled(motions.load("cmu_131_01").at_rate(60.0), 1.5)
+        found = fit(motion)
+        np.testing.assert_array_equal(found.shift[0], 0.0)
+        away = (motion.root - motion.root[0])[:, :2]
+        np.testing.assert_allclose(found.shift, (1.0 / found.scale - 1.0) * away, atol=1e-9)
+        self.assertAlmostEqual(found.root_speed, speed(motion), places=2)
+        self.assertAlmostEqual(found.feet_speed, found.root_speed / found.scale, places=6)
+
+
+class Standing(unittest.TestCase):
+    def test_planted_feet_stand(self):
+        """What the toes drift within their contacts beyond the clean clip falls below a quarter, at every scale."""
+        for name in motions.CLIPS:
+            source = motions.load(name).at_rate(60.0)
+            labels = motions.truth(source)
+            clean = drift(source, labels)
+            for factor in FACTORS:
+                with self.subTest(clip=name, factor=factor):
+                    motion = motions.root_scaled(source, factor)
+                    after = drift(fitted(motion, fit(motion)), labels)
+                    self.assertLess(after - clean, 0.25 * (drift(motion, labels) - clean))
+
+    def test_turned(self):
+        source = motions.load("cmu_12_01").at_rate(60.0)
+        labels = motions.truth(source)
+        motion = motions.turned(source)
+        found = fit(motion)
+        self.assertEqual(found.kind, "path")
+        self.assertLess(drift(fitted(motion, found), labels), 0.35 * drift(motion, labels))
+
+    def test_in_place(self):
+        """The walk gets its travel back, within 2 % of its speed, and planted feet stand."""
+        source = motions.load("cmu_12_01").at_rate(60.0)
+        motion = motions.root_scaled(source, 0.0)
+        found = fit(motion)
+        self.assertTrue(found.in_place)
+        self.assertEqual(found.kind, "path")
+        after = fitted(motion, found)
+        self.assertAlmostEqual(speed(after) / speed(source), 1.0, delta=0.02)
+        self.assertLess(drift(after, motions.truth(source)), 0.25 * drift(motion, motions.truth(source)))
+        self.assertAlmostEqual(found.feet_speed, speed(after), places=2)
+
+    def test_in_place_and_noisy(self):
+        source = motions.load("cmu_12_01").at_rate(60.0)
+        after = fitted(motions.root_scaled(source, 0.0), fit(motions.noisy(motions.root_scaled(source, 0.0), 0.005)))
+        self.assertAlmostEqual(speed(after) / speed(source), 1.0, delta=0.05)
+
+    def test_twice_changes_nothing_more(self):
+        source = motions.load("cmu_131_01").at_rate(60.0)
+        motion = motions.root_scaled(source, 1.5)
+        labels = detect(motion)
+        after = fitted(motion, fit(motion, labels))
+        self.assertEqual(fit(after, labels).kind, "none")
+
+
+class Edges(unittest.TestCase):
+    def test_nothing_planted(self):
+        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(60.0), 1.5)
+        found = fit(motion, np.zeros(motion.toes.shape[:2], bool))
+        self.assertEqual(found.kind, "none")
+        self.assertFalse(found.shift.any())
+        self.assertTrue(np.isnan(found.leg_speed).all())
+
+    def test_standing(self):
+        toes = np.zeros((40, 2, 3))
+        root = np.tile([0.0, 0.0, 0.9], (40, 1))
+        found = root_fit.fit(toes, root, np.ones((40, 2), bool), 24.0)
+        self.assertEqual((found.kind, found.in_place), ("none", False))
+
+    def test_arguments_are_left_alone(self):
+        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(30.0), 1.5)
+        labels = detect(motion)
+        for array in (motion.toes, motion.root, labels):
+            array.setflags(write=False)
+        toes, root, before = motion.toes.copy(), motion.root.copy(), labels.copy()
+        fit(motion, labels)
+        np.testing.assert_array_equal(motion.toes, toes)
+        np.testing.assert_array_equal(motion.root, root)
+        np.testing.assert_array_equal(labels, before)
+
+    def test_a_loop_travels_evenly(self):
+        """Feet that go back at an uneven speed; the root gets one speed, between theirs."""
+        t = np.arange(21) / 20.0
+
+        def foot(lag, side):
+            phase = (t + lag) % 1.0
+            down = phase < 0.5
+            back = 0.4 - 1.6 * phase - 0.04 * np.sin(4 * np.pi * phase)
+            forth = 0.4 * np.cos(2.0 * np.pi * (1.0 - phase))
+            height = np.where(down, 0.0, 0.25 * np.sin(2.0 * np.pi * (phase - 0.5)))
+            return np.stack([np.where(down, back, forth), side + 0.0 * t, 0.05 + height], axis=1)
+
+        toes = np.stack([foot(0.0, 0.1), foot(0.5, -0.1)], axis=1)
+        root = np.tile([0.0, 0.0, 0.9], (21, 1))
+        labels = auto_contacts.detect(toes, np.repeat(root[:, None], 2, 1), root, np.full(2, 0.84), 24.0).labels
+        self.assertEqual([len(contacts.runs(np.roll(labels[:-1, leg], 5 + 10 * leg))) for leg in range(2)], [1, 1])
+        found = root_fit.fit(toes, root, labels, 24.0)
+        self.assertEqual(found.kind, "path")
+        steps = np.diff(found.shift, axis=0) * 24.0
+        self.assertLess(np.ptp(steps, axis=0).max(), 1e-9)
+        self.assertAlmostEqual(steps[0, 0], 1.6 / (20.0 / 24.0), delta=0.2)
+        self.assertLess(abs(found.leg_speed[0] - found.leg_speed[1]), 0.05 * found.leg_speed[0])
