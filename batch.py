@@ -19,6 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 KINDS = (".bvh", ".blend")
+# In place of a threshold: it is chosen.
+AUTO = "auto"
 
 
 def load_package():
@@ -35,9 +37,11 @@ def load_package():
 load_package()
 
 import bpy  # noqa: E402
+import numpy as np  # noqa: E402
 
-from footlock.operators import detect_contacts, remove_sliding  # noqa: E402
-from footlock.rig import bvh, bvh_armature, clip, contact_property, correction, labels, mapping  # noqa: E402
+from footlock.operators import detect_contacts, fit_root, remove_sliding, reports  # noqa: E402
+from footlock.rig import bvh, bvh_armature, clip, contact_property, correction, labels, mapping, markers  # noqa: E402  # noqa: E402
+from footlock.rig.contact_property import State  # noqa: E402
 from footlock.solvers import contacts, foot_skate  # noqa: E402
 from footlock.solvers.errors import FootlockError  # noqa: E402
 
@@ -60,18 +64,33 @@ def parser():
         help="write the labels that were used; a folder for several inputs",
     )
     p.add_argument(
+        "--detect",
+        choices=detect_contacts.MODES,
+        help="find contacts against the floor's own velocity, or by thresholds on speed and height (default: auto, or"
+        " threshold where one is given)",
+    )
+    p.add_argument(
         "--velocity-threshold",
-        type=_positive,
-        default=0.25,
+        type=_threshold,
         metavar="M/S",
-        help="a toe slower than this may be planted (%(default)s)",
+        help="threshold: a toe slower than this may be planted (0.25), or auto to choose it",
     )
     p.add_argument(
         "--height-threshold",
-        type=_positive,
-        default=0.1,
+        type=_threshold,
         metavar="M",
-        help="a toe lower than this may be planted (%(default)s)",
+        help="threshold: a toe lower than this over the floor may be planted (0.1), or auto to choose it",
+    )
+    p.add_argument(
+        "--replace-contacts",
+        action="store_true",
+        help="detect anew where a .blend has contact curves; locked and muted ones stay",
+    )
+    p.add_argument("--markers", action="store_true", help="write contacts as pose markers of the action too (.blend)")
+    p.add_argument(
+        "--fit-root",
+        action="store_true",
+        help="fit the root's travel to the feet before the legs are bent",
     )
     p.add_argument(
         "--root-scale",
@@ -104,7 +123,7 @@ def main(arguments):
     jobs = _jobs(p, options)
     if not hasattr(bpy.types.Armature, "footlock"):
         load_package().register()
-    reports = []
+    said = []
     for source, target in jobs:
         start = time.perf_counter()
         try:
@@ -119,12 +138,12 @@ def main(arguments):
             found = [{"error": sentence}]
         seconds = round(time.perf_counter() - start, 3)
         for one in found:
-            reports.append({"input": str(source), "output": str(target), "seconds": seconds, **one})
-            _say(reports[-1])
-    failed = sum("error" in report for report in reports)
+            said.append({"input": str(source), "output": str(target), "seconds": seconds, **one})
+            _say(said[-1])
+    failed = sum("error" in report for report in said)
     if options.report:
         try:
-            _write_json(options.report, {"clips": reports, "failed": failed})
+            _write_json(options.report, {"clips": said, "failed": failed})
         except OSError as error:
             print(
                 f"The report “{options.report}” cannot be written ({error.strerror}): choose another place.",
@@ -149,9 +168,9 @@ def _process(source, target, options, several):
         legs = mapping.find(armature)
         legs = replace(legs, carrier=bvh_armature.carrier(motion, legs))
         done = [_correct(bpy.context.scene, armature, legs, given, options)]
-        if len(done[0].labels) != len(motion.motion):
+        if len(done[0][0].labels) != len(motion.motion):
             raise FootlockError(
-                f"Blender read {len(done[0].labels)} frames of “{source.name}” and it has {len(motion.motion)}:"
+                f"Blender read {len(done[0][0].labels)} frames of “{source.name}” and it has {len(motion.motion)}:"
                 " give it a constant frame time."
             )
         _make_folder(target)
@@ -167,84 +186,71 @@ def _process(source, target, options, several):
         _save_blend(target)
     if exported:
         _make_folder(exported)
-        first = done[0].clip
-        labels.write(exported, first.legs, done[0].labels, first.frame_rate, first.frames[0])
-    return [_clip_report(one) for one in done]
+        first = done[0][0].clip
+        labels.write(exported, first.legs, done[0][0].labels, first.frame_rate, first.frames[0])
+    return [reports.corrected(one, said) for one, said in done]
 
 
 def _correct(scene, armature, legs, given, options):
-    """Scale, label and correct the action of one armature; returns the Removal."""
+    """Scale, label, fit and correct the action of one armature; returns the Removal, and what is said besides."""
     bpy.context.view_layer.update()
     correction.check(armature, legs)
     if options.root_scale != 1.0:
         correction.scale_travel(armature, clip.read(scene, armature, legs, options.unit), options.root_scale)
     source = clip.read(scene, armature, legs, options.unit)
+    found, said = _contacts(scene, armature, legs, source, given, options)
+    if options.fit_root and found.any():
+        said["root_fit"] = reports.fitted(fit_root.fit(scene, armature, legs, source.unit, found))
+    done = remove_sliding.remove(scene, armature, legs, foot_skate.Settings(method=options.method), source.unit, found)
+    if options.markers:
+        markers.write(armature.animation_data.action, legs, done.clip.frames, found)
+    return done, said
+
+
+def _contacts(scene, armature, legs, source, given, options):
+    """Labels (frames, legs) of a clip, written as its curves, and what is said of them. From the file that is given,
+    else the curves that are there, else found; curves that are locked or muted are never replaced."""
     if given:
         found = labels.read(given, legs, len(source.frames))
         contact_property.write(armature, legs, source.frames, found)
-    elif (found := contact_property.read(armature, legs, source.frames)) is None:
-        thresholds = contacts.ThresholdSettings(velocity=options.velocity_threshold, height=options.height_threshold)
-        found = detect_contacts.detect(scene, armature, legs, thresholds, options.unit).labels
-        contact_property.write(armature, legs, source.frames, found)
-    return remove_sliding.remove(scene, armature, legs, foot_skate.Settings(method=options.method), options.unit, found)
+        return found, {"contacts_from": "file"}
+    states = contact_property.states(armature, legs)
+    kept = [i for i, state in enumerate(states) if state is not State.ABSENT]
+    if options.replace_contacts:
+        kept = [i for i in kept if states[i] in (State.LOCKED, State.MUTED)]
+    elif kept:
+        kept = list(range(len(states)))
+    if len(kept) == len(states):
+        found = contact_property.read(armature, legs, source.frames)
+        none = np.zeros((len(source.frames), len(states)), bool)
+        return none if found is None else found, {"contacts_from": "curves"}
+    detected = detect_contacts.detect(scene, armature, legs, _detection(options), source.unit)
+    if detected.mode == "threshold" and not detected.labels.any():
+        raise FootlockError("No contact was found: raise the thresholds, or use --detect auto.")
+    contact_property.write(armature, legs, source.frames, detected.labels, detected=True, skip=kept)
+    return contact_property.read(armature, legs, source.frames), reports.detected(detected)
 
 
-def _clip_report(done):
-    """What is said of one clip: lengths in millimetres, frames as Blender counts them."""
-    source, legs = done.clip, []
-    for i, leg in enumerate(source.legs.legs):
-        legs.append(
-            {
-                "leg": leg.label,
-                "bones": {"thigh": leg.thigh, "shin": leg.shin, "foot": leg.foot, "toe": leg.toe or None},
-                "contacts": done.counts()[i],
-                "contact_share": float(done.labels[:, i].mean()),
-                "slide_before": _slide_report(done.before[i], source),
-                "slide_after": _slide_report(done.after[i], source),
-                "frames_out_of_reach": source.frames[done.out_of_reach[:, i]].tolist(),
-            }
+def _detection(options):
+    """The settings of the detection. A threshold that is given is meant to be used."""
+    given = options.velocity_threshold is not None or options.height_threshold is not None
+    default = contacts.ThresholdSettings()
+    chosen = {
+        name: default_value if value is None else (None if value == AUTO else value)
+        for name, value, default_value in (
+            ("velocity", options.velocity_threshold, default.velocity),
+            ("height", options.height_threshold, default.height),
         )
-    return {
-        "armature": done.armature,
-        "frames": len(source.frames),
-        "frame_rate": source.frame_rate,
-        "unit": source.unit,
-        "pelvis": source.legs.pelvis,
-        "legs": legs,
-        "converged": done.converged,
     }
-
-
-def _slide_report(slide, source):
-    return {
-        "mean_mm_per_frame": slide.mean * 1e3,
-        "max_mm_per_frame": slide.largest * 1e3,
-        "mean_mm_per_second": slide.mean * 1e3 * source.frame_rate,
-        "max_mm_per_second": slide.largest * 1e3 * source.frame_rate,
-        "worst_frame": float(source.frames[slide.worst]) if slide.worst >= 0 else None,
-    }
+    return detect_contacts.Settings(
+        options.detect or ("threshold" if given else "auto"), contacts.ThresholdSettings(**chosen)
+    )
 
 
 def _say(report):
     """One line for each clip."""
-    if "error" in report:
-        print(f"{report['input']}: FAILED: {report['error']}", file=sys.stderr, flush=True)
-        return
-    parts = [f"one unit is {report['unit']:g} m", f"{report['frames']} frames at {report['frame_rate']:g} Hz"]
-    if len(report["legs"]) == 1:
-        parts.append(f"only one leg ({report['legs'][0]['leg']}) was found")
-    for leg in report["legs"]:
-        before, after = leg["slide_before"], leg["slide_after"]
-        text = (
-            f"{leg['leg']} {leg['contacts']} contacts, slide {before['mean_mm_per_frame']:.3f}"
-            f" → {after['mean_mm_per_frame']:.3f} mm per frame"
-        )
-        if leg["frames_out_of_reach"]:
-            text += f", {len(leg['frames_out_of_reach'])} frames out of reach"
-        parts.append(text)
-    if not report["converged"]:
-        parts.append("the solver stopped early")
-    print(f"{report['input']} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s", flush=True)
+    failed = "error" in report
+    print(reports.line(report), file=sys.stderr if failed else sys.stdout, flush=True)
 
 
 def _jobs(p, options):
@@ -328,6 +334,10 @@ def _number(text):
     if not abs(value) < 1e6:
         raise argparse.ArgumentTypeError(f"{text} is no sensible number")
     return value
+
+
+def _threshold(text):
+    return AUTO if text == AUTO else _positive(text)
 
 
 def _positive(text):

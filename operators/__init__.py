@@ -2,14 +2,19 @@
 
 import bpy
 
-from . import detect_contacts, edit_legs, map_legs, remove_sliding
+from . import detect_contacts, edit_legs, exchange_labels, fit_root, map_legs, remove_sliding
 
 classes = (
     map_legs.FOOTLOCK_OT_map_legs,
     edit_legs.FOOTLOCK_OT_add_leg,
     edit_legs.FOOTLOCK_OT_remove_leg,
     detect_contacts.FOOTLOCK_OT_detect_contacts,
+    fit_root.FOOTLOCK_OT_fit_root,
     remove_sliding.FOOTLOCK_OT_remove_sliding,
+    exchange_labels.FOOTLOCK_OT_export_contacts,
+    exchange_labels.FOOTLOCK_OT_import_contacts,
+    exchange_labels.FOOTLOCK_OT_contacts_to_markers,
+    exchange_labels.FOOTLOCK_OT_markers_to_contacts,
 )
 
 

@@ -1,45 +1,69 @@
 """Detect Contacts: label when each foot is planted, as a curve in the action."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, mapping
-from ..solvers import contacts
+from ..rig import contact_property, mapping, root
+from ..rig.contact_property import State
+from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
 from .base import ActionOperator, one_leg_note
-from .properties import DetectionProperties
+from .properties import THRESHOLDS, DetectionProperties
 
-_DEFAULT = contacts.ThresholdSettings()
+MODES = ("auto", "threshold")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``mode``: "auto", or "threshold" with ``thresholds``, which may leave a velocity or height to be chosen, and a
+    ``floor``, world z in metres, None to be found."""
+
+    mode: str = "auto"
+    thresholds: contacts.ThresholdSettings = field(default_factory=contacts.ThresholdSettings)
+    floor: float | None = None
 
 
 @dataclass(frozen=True)
 class Detection:
-    """``labels`` (frames, legs) bool of a ``clip``, over a ``floor`` at this height, world z in metres."""
+    """What was found in a ``clip``: ``labels`` (frames, legs) bool; ``speed`` over the floor, m/s, and ``height`` over
+    it, metres, both (frames, legs); ``ground`` (legs,), height of each leg's floor, world z in metres; ``enter``, the
+    speed below which a foot is planted, and ``highest``, the height; ``fit``, the RootFit."""
 
     clip: clips.Clip
+    mode: str
     labels: np.ndarray
-    floor: float
+    speed: np.ndarray
+    height: np.ndarray
+    ground: np.ndarray
+    enter: float
+    highest: float
+    fit: root_fit.RootFit
 
-    def counts(self):
-        """How many contacts each leg has."""
-        return [len(contacts.runs(self.labels[:, leg])) for leg in range(self.labels.shape[1])]
+    def summary(self):
+        """contacts.Summary of the labels."""
+        return contacts.summary(self.labels, self.clip.frame_rate)
 
 
-def detect(scene, armature, legs, settings=_DEFAULT, unit=0.0):
-    """Detect the contacts of an armature's action, without writing anything. Raises FootlockError where there are
-    none."""
+def detect(scene, armature, legs, settings=Settings(), unit=0.0):
+    """Detect the contacts of an armature's action, without writing anything. Without a single contact where no foot is
+    planted. Raises FootlockError for a rig or action that cannot be read."""
     clip = clips.read(scene, armature, legs, unit)
-    toes = clip.leg_pose().toe
-    floor = contacts.floor_height(toes)
-    labels = contacts.detect(toes, clip.frame_rate, floor, settings).labels
-    if not labels.any():
-        raise FootlockError(
-            "No contact was found: raise the speed or height threshold, or key the contact curves by hand."
-        )
-    return Detection(clip, labels, floor)
+    pose = clip.leg_pose()
+    travel = clip.head(root.travelling(clip))
+    found = auto_contacts.detect(pose.toe, pose.hip, travel, pose.leg_lengths(), clip.frame_rate)
+    enter, highest = found.enter, auto_contacts.AutoSettings().height
+    ground = found.ground
+    if settings.mode == "threshold":
+        floor = contacts.floor_height(pose.toe) if settings.floor is None else settings.floor
+        chosen = contacts.nearest(pose.toe, clip.frame_rate, floor, found.labels, settings.thresholds)
+        found = contacts.detect(pose.toe, clip.frame_rate, floor, chosen)
+        enter, highest = chosen.velocity, chosen.height
+        ground = np.full(len(legs.legs), floor)
+    fit = root_fit.fit(pose.toe, travel, found.labels, clip.frame_rate)
+    return Detection(clip, settings.mode, found.labels, found.speed, found.height, ground, enter, highest, fit)
 
 
 class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types.Operator):
@@ -52,13 +76,92 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
 
     def run(self, context, armature):
         legs = mapping.of(armature)
-        settings = contacts.ThresholdSettings(self.velocity, self.height, self.vote, self.smoothing, self.level)
-        found = detect(context.scene, armature, legs, settings, self.unit)
-        contact_property.write(armature, legs, found.clip.frames, found.labels)
+        states = contact_property.states(armature, legs)
+        kept = {i: state for i, state in enumerate(states) if self._keeps(state)}
+        span = self._span()
+        found = detect(context.scene, armature, legs, self._settings(), self.unit)
+        if len(kept) == len(legs.legs):
+            raise FootlockError(_all_kept(kept.values()))
+        frames = found.clip.frames
+        if span and not ((frames >= span[0]) & (frames <= span[1])).any():
+            raise FootlockError(
+                f"The range {span[0]} to {span[1]} has no frame of the action, which goes from {frames[0]:g} to"
+                f" {frames[-1]:g}: choose another range."
+            )
+        if found.mode == "threshold" and not found.labels.any():
+            raise FootlockError(
+                "No contact was found: raise the speed or height threshold, or key the contact curves by hand."
+            )
+        contact_property.write(armature, legs, frames, found.labels, span, detected=True, skip=kept)
+        if self.bake:
+            contact_property.write_judged(armature, legs, frames, found.speed, found.height)
+        else:
+            contact_property.remove_judged(armature, legs)
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
+        mapping.store_found(armature, found)
         armature.data.footlock.result_action = ""
-        counts = ", ".join(
-            f"{leg.label} {count} contacts" for leg, count in zip(legs.legs, found.counts(), strict=True)
+        return f"{sentence(legs, found)}{_kept_note(legs, kept)}{one_leg_note(legs)}"
+
+    def _settings(self):
+        """The Settings. A script that gives thresholds and no mode means them to be used."""
+        given = any(self.properties.is_property_set(name) for name in THRESHOLDS)
+        mode = "threshold" if given and not self.properties.is_property_set("mode") else self.mode.lower()
+        thresholds = contacts.ThresholdSettings(
+            None if self.auto_velocity else self.velocity,
+            None if self.auto_height else self.height,
+            self.vote,
+            self.smoothing,
+            self.level,
         )
-        return f"{counts}.{one_leg_note(legs)}"
+        return Settings(mode, thresholds, None if self.auto_floor else self.floor)
+
+    def _span(self):
+        if not self.use_range:
+            return None
+        if self.range_end < self.range_start:
+            raise FootlockError(
+                f"The range ends at frame {self.range_end}, before it starts at {self.range_start}: set its end later."
+            )
+        return self.range_start, self.range_end
+
+    def _keeps(self, state):
+        return state in (State.LOCKED, State.MUTED) or (state is State.EDITED and not self.replace_edited)
+
+
+def sentence(legs, found):
+    """What a detection found, in one line."""
+    summary = found.summary()
+    if not found.labels.any():
+        return "No foot is planted in this clip."
+    parts = [
+        f"{leg.label} {count} contacts ({100.0 * share:.0f} %)"
+        for leg, count, share in zip(legs.legs, summary.counts, summary.shares, strict=True)
+    ]
+    floors = " and ".join(dict.fromkeys(f"{100.0 * height:.1f}" for height in found.ground))
+    return f"{', '.join(parts)}; floor {floors} cm, enter {found.enter:.2f} m/s; {root_words(found.fit)}."
+
+
+def root_words(fit):
+    """What a RootFit says of the root, in a few words."""
+    if fit.kind == "scale":
+        ratio = fit.scale if fit.scale > 1.0 else 1.0 / fit.scale
+        return f"root {ratio:.2f}× too {'fast' if fit.scale > 1.0 else 'slow'}"
+    if fit.in_place:
+        return f"in place, feet travel at {fit.feet_speed:.2f} m/s"
+    if fit.kind == "path":
+        return f"root travels at {fit.root_speed:.2f} m/s and the feet at {fit.feet_speed:.2f}"
+    return "root fits the feet"
+
+
+def _kept_note(legs, kept):
+    notes = [f"{legs.legs[i].label} kept ({state.value})" for i, state in kept.items()]
+    return f" {', '.join(notes)}." if notes else ""
+
+
+def _all_kept(states):
+    states = set(states)
+    if states == {State.EDITED}:
+        return "The contact curves were edited by hand and are kept: switch on Replace Edited to detect them anew."
+    words = " or ".join(sorted(state.value for state in states))
+    return f"All contact curves are {words} and are kept: unlock or unmute those that shall be detected anew."

@@ -7,14 +7,16 @@ would do nothing. Units stand in the names: Blender's own units follow the scene
 
 from inspect import get_annotations
 
-from bpy.props import EnumProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..solvers import contacts, foot_lock, foot_skate, leg_chain
 
-_THRESHOLDS = contacts.ThresholdSettings()
+_DEFAULT = contacts.ThresholdSettings()
 _REMOVAL = foot_skate.Settings()
 _CHAIN = leg_chain.LegChainSettings()
 _LOCK = foot_lock.FootLockSettings()
+# Properties of a detection that have a meaning by thresholds only.
+THRESHOLDS = ("velocity", "height", "floor", "vote", "smoothing", "level", "auto_velocity", "auto_height", "auto_floor")
 
 
 class ClipProperties:
@@ -30,32 +32,86 @@ class ClipProperties:
 class DetectionProperties(ClipProperties):
     """When a foot counts as planted."""
 
+    mode: EnumProperty(
+        name="Detection",
+        description="How contacts are found",
+        items=(
+            ("AUTO", "Automatic", "Against the velocity of the floor that the feet themselves show, so that feet that"
+             " slide, tremble or walk in place are found too"),
+            ("THRESHOLD", "Thresholds", "A toe that is slower and lower than given values is planted"),
+        ),
+        default="AUTO", options=set(),
+    )  # fmt: skip
+    auto_velocity: BoolProperty(
+        name="Automatic Speed",
+        description="Choose the speed that comes nearest to what the automatic detection finds",
+        default=False, options=set(),
+    )  # fmt: skip
     velocity: FloatProperty(
         name="Speed (m/s)",
         description="A toe slower than this may be planted, metres per second",
-        default=_THRESHOLDS.velocity, min=0.0, soft_max=2.0, options=set(),
+        default=_DEFAULT.velocity, min=0.0, soft_max=2.0, options=set(),
+    )  # fmt: skip
+    auto_height: BoolProperty(
+        name="Automatic Height",
+        description="Choose the height that comes nearest to what the automatic detection finds",
+        default=False, options=set(),
     )  # fmt: skip
     height: FloatProperty(
         name="Height (m)",
         description="A toe lower than this over the floor may be planted, metres",
-        default=_THRESHOLDS.height, min=0.0, soft_max=0.5, options=set(),
+        default=_DEFAULT.height, min=0.0, soft_max=0.5, options=set(),
+    )  # fmt: skip
+    auto_floor: BoolProperty(
+        name="Automatic Floor",
+        description="Take the floor to be where the toes are when they are lowest",
+        default=True, options=set(),
+    )  # fmt: skip
+    floor: FloatProperty(
+        name="Floor (m)",
+        description="Height of the floor in the world, metres",
+        default=0.0, soft_min=-1.0, soft_max=1.0, precision=3, options=set(),
     )  # fmt: skip
     vote: FloatProperty(
         name="Clean Up (s)",
         description="Each frame goes with most of the frames in this time around it, seconds:"
         " contacts and gaps shorter than about half of it are removed",
-        default=_THRESHOLDS.vote, min=0.0, soft_max=0.5, precision=3, options=set(),
+        default=_DEFAULT.vote, min=0.0, soft_max=0.5, precision=3, options=set(),
     )  # fmt: skip
     smoothing: FloatProperty(
         name="Smoothing (s)",
         description="Standard deviation of the Gaussian that smooths the labels before they are cut at Level, seconds;"
         " 0 for none",
-        default=_THRESHOLDS.smoothing, min=0.0, soft_max=0.2, precision=3, options=set(),
+        default=_DEFAULT.smoothing, min=0.0, soft_max=0.2, precision=3, options=set(),
     )  # fmt: skip
     level: FloatProperty(
         name="Level",
         description="Smoothed labels above this are a contact; without smoothing it changes nothing",
-        default=_THRESHOLDS.contact, min=0.0, max=1.0, subtype="FACTOR", options=set(),
+        default=_DEFAULT.contact, min=0.0, max=1.0, subtype="FACTOR", options=set(),
+    )  # fmt: skip
+
+    use_range: BoolProperty(
+        name="Only Frames",
+        description="Rewrite the contact curves only between two frames",
+        default=False, options=set(),
+    )  # fmt: skip
+    range_start: IntProperty(
+        name="From", description="First frame that is rewritten", default=1, options=set()
+    )  # fmt: skip
+    range_end: IntProperty(
+        name="To", description="Last frame that is rewritten", default=250, options=set()
+    )  # fmt: skip
+    replace_edited: BoolProperty(
+        name="Replace Edited",
+        description="Replace contact curves that were edited by hand or read from a file. Without it they are kept;"
+        " locked and muted curves always are",
+        default=False, options=set(),
+    )  # fmt: skip
+    bake: BoolProperty(
+        name="Speed and Height",
+        description="Write what the detection went by as two more curves of each toe bone, “contact_speed” and"
+        " “contact_height”, so that the Graph Editor shows why a frame is a contact",
+        default=False, options=set(),
     )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
 def sentence(legs, done):
     """What a run did, in one line."""
     counts = ", ".join(f"{leg.label} {count} contacts" for leg, count in zip(legs.legs, done.counts(), strict=True))
-    before, after = (_mean(slides) * 1000.0 for slides in (done.before, done.after))
+    before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
     text = f"{counts}; slide {before:.2f} → {after:.2f} mm per frame"
     missed = int(done.out_of_reach.any(axis=1).sum())
     if missed:
@@ -95,8 +95,3 @@ def sentence(legs, done):
     if not done.converged:
         text += "; the solver stopped early"
     return f"{text}.{one_leg_note(legs)}"
-
-
-def _mean(slides):
-    steps = sum(one.steps for one in slides)
-    return sum(one.mean * one.steps for one in slides) / steps if steps else 0.0

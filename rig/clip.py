@@ -99,7 +99,7 @@ def read(scene, armature, legs, unit=0.0):
         poses, world = forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None]
     _check_world(armature, world)
     clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world)
-    unit = unit or units.judged(_leg_length(clip), scene.unit_settings.scale_length)
+    unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
     in_metres = world * np.array([unit, unit, unit, 1.0])[:, None]
     return Clip(frames, clip.frame_rate, unit, legs, bones, channels, poses, in_metres)
 
@@ -129,10 +129,11 @@ def limb_bones(armature, legs):
     pelvis."""
     wanted = {legs.carrier or legs.pelvis, legs.pelvis}
     for leg in legs.legs:
-        bone = armature.pose.bones[leg.toe or leg.foot]
-        while bone is not None and bone.name != legs.pelvis:
-            wanted.add(bone.name)
-            bone = bone.parent
+        for name in (leg.toe or leg.foot, leg.shin):  # a foot that hangs loose has its shin not above it
+            bone = armature.pose.bones[name]
+            while bone is not None and bone.name != legs.pelvis:
+                wanted.add(bone.name)
+                bone = bone.parent
     return wanted
 
 
@@ -203,9 +204,7 @@ def _frames(armature, paths):
     """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further
     than a frame apart (a clip at 120 Hz may be in a scene at 24), otherwise every frame from the first to the
     last."""
-    keyed = [
-        curve for (path, _), curve in paths.items() if not path.endswith('"]["contact"]') and len(curve.keyframe_points)
-    ]
+    keyed = [curve for (path, _), curve in paths.items() if not curves.is_own(path) and len(curve.keyframe_points)]
     at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
     name = armature.animation_data.action.name
     if not at:
@@ -323,15 +322,6 @@ def kept_frame(scene):
         yield
     finally:
         scene.frame_set(frame, subframe=subframe)
-
-
-def _leg_length(clip):
-    """Median length of thigh and shin together, in the scene's units."""
-    lengths = []
-    for leg in clip.legs.legs:
-        hip, knee, heel = clip.head(leg.thigh), clip.head(leg.shin), clip.head(leg.foot)
-        lengths.append(np.median(rot.length(knee - hip) + rot.length(heel - knee)))
-    return float(np.median(lengths))
 
 
 def _plausible(bone, leg_length, shares):

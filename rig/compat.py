@@ -72,3 +72,22 @@ def is_muted(curve):
     """True where the curve does not move anything. Up to 4.3 the mute of its group counts too; later it only looks
     so."""
     return curve.mute or (not LAYERED and curve.group is not None and curve.group.mute)
+
+
+def is_locked(curve):
+    """True where the curve, or its group, may not be edited."""
+    return curve.lock or (curve.group is not None and curve.group.lock)
+
+
+def remove_fcurve(owner, data_path, index):
+    """Remove an F-curve from the action in use, if it is there."""
+    held = channels(owner)
+    curve = held.fcurves.find(data_path, index=index) if held else None
+    if curve:
+        held.fcurves.remove(curve)
+        owner.update_tag()
+
+
+def slot_name(owner):
+    """What tells the slot that ``owner`` uses from others of its action; "" where actions have none."""
+    return owner.animation_data.action_slot.identifier if LAYERED and owner.animation_data.action_slot else ""

@@ -1,18 +1,43 @@
-"""The contact curve: a custom property on the bone that bears a leg's label, animated in the action in use."""
+"""The contact curve: a custom property on the bone that bears a leg's label, animated in the action in use.
+
+What a detection wrote is remembered in the action by a digest, so that a curve which was edited since is told from
+one that was not. Beside it stand, on request, the two quantities that a detection went by.
+"""
+
+import hashlib
+from enum import Enum
 
 import numpy as np
 
 from ..solvers.errors import FootlockError
 from . import compat, curves
 
-NAME = "contact"
+NAME, SPEED, HEIGHT = curves.OWN_PROPERTIES
 # A value above this is a contact.
 LEVEL = 0.5
+# Property of the action: what the curves of a detection were, by the path of each.
+_DIGESTS = "footlock_contacts"
+
+_DESCRIPTIONS = {
+    NAME: "1 while this foot is planted, 0 while it is free",
+    SPEED: "Speed of this foot over the floor, m/s, as the detection of contacts judged it",
+    HEIGHT: "Height of this foot over its floor, metres, as the detection of contacts judged it",
+}
+
+
+class State(Enum):
+    """What a detection finds in place of a leg's curve, and what it calls it."""
+
+    ABSENT = "absent"
+    DETECTED = "detected"
+    EDITED = "edited by hand"
+    LOCKED = "locked"
+    MUTED = "muted"
 
 
 def read(armature, legs, frames):
-    """Labels (frames, legs) bool as the curves have them at ``frames``; a leg without a curve has none. None where no
-    leg has a curve."""
+    """Labels (frames, legs) bool as the curves have them at ``frames``; a leg without a curve, or whose curve is muted,
+    has none. None where no leg has a curve."""
     paths = curves.by_path(armature)
     columns = []
     for leg in legs.legs:
@@ -23,34 +48,139 @@ def read(armature, legs, frames):
     return np.stack([np.zeros(len(frames), bool) if column is None else column for column in columns], axis=1)
 
 
-def write(armature, legs, frames, labels):
-    """Bake labels (frames, legs) into one stepped curve a leg, with keys only where they change."""
-    for leg in legs.legs:
-        if not isinstance(armature.pose.bones[leg.bearer].get(NAME, 0.0), (int, float)):
-            raise FootlockError(
-                f"Bone “{leg.bearer}” has a property “{NAME}” of its own that is no number: rename that property."
-            )
+def states(armature, legs):
+    """The State of each leg's curve."""
+    return [_state(armature, leg) for leg in legs.legs]
+
+
+def write(armature, legs, frames, labels, span=None, detected=False, skip=()):
+    """Bake labels (frames, legs) into one stepped curve a leg, with keys only where they change.
+
+    span: (first, last) frame between which keys are rewritten; without, all of them. detected: True for the result of
+    a detection, which another one may replace. skip: indices of legs whose curves are left alone. Raises
+    FootlockError, with nothing changed, where a bone has a property of that name that is no number.
+    """
+    _check_free(armature, legs, NAME)
     for i, leg in enumerate(legs.legs):
-        pose_bone = armature.pose.bones[leg.bearer]
-        pose_bone[NAME] = 0.0
-        pose_bone.id_properties_ui(NAME).update(
-            min=0.0,
-            max=1.0,
-            soft_min=0.0,
-            soft_max=1.0,
-            default=0.0,
-            precision=2,
-            description="1 while this foot is planted, 0 while it is free",
-        )
-        pose_bone.property_overridable_library_set(f'["{NAME}"]', True)
-        values = labels[:, i].astype(float)
-        keyed = np.concatenate([[True], values[1:] != values[:-1]])
-        curve = compat.ensure_fcurve(armature, _path(armature, leg), 0, leg.bearer)
+        if i in skip:
+            continue
+        curve = _curve(armature, leg, NAME, 0.0, 1.0)
         curve.mute = False
-        curve.keyframe_points.clear()
-        curves.write(curve, frames[keyed], values[keyed], "CONSTANT")
+        values = labels[:, i].astype(float)
+        if span is not None and len(curve.keyframe_points):
+            _rewrite(curve, frames, values, span)
+        else:
+            if span is not None:
+                values = np.where((frames >= span[0]) & (frames <= span[1]), values, 0.0)
+            keyed = np.concatenate([[True], values[1:] != values[:-1]])
+            curve.keyframe_points.clear()
+            curves.write(curve, frames[keyed], values[keyed], "CONSTANT")
+        _remember(armature, curve, detected)
 
 
-def _path(armature, leg):
+def write_judged(armature, legs, frames, speed, height):
+    """Bake the quantities that a detection went by, (frames, legs), into two more curves a leg."""
+    for name in (SPEED, HEIGHT):
+        _check_free(armature, legs, name)
+    for i, leg in enumerate(legs.legs):
+        for name, values in ((SPEED, speed[:, i]), (HEIGHT, height[:, i])):
+            curves.write(_curve(armature, leg, name, None, None), frames, values, "LINEAR")
+
+
+def remove_judged(armature, legs):
+    """Remove what ``write_judged`` wrote; it would tell of another detection."""
+    for leg in legs.legs:
+        for name in (SPEED, HEIGHT):
+            compat.remove_fcurve(armature, _path(armature, leg, name), 0)
+            armature.pose.bones[leg.bearer].pop(name, None)
+
+
+def _state(armature, leg):
+    path = _path(armature, leg)
+    curve = next((one for one in compat.fcurves(armature) if one.data_path == path), None)
+    if curve is None or not len(curve.keyframe_points):
+        return State.ABSENT
+    if compat.is_locked(curve):
+        return State.LOCKED
+    if compat.is_muted(curve):
+        return State.MUTED
+    known = armature.animation_data.action.get(_DIGESTS, {})
+    return State.DETECTED if known.get(_key(armature, path)) == _digest(curve) else State.EDITED
+
+
+def _rewrite(curve, frames, values, span):
+    """New keys within a span; those outside stay as they are, and so does the curve from the frame after it on."""
+    first, last = span
+    inside = (frames >= first - curves.SAME_FRAME) & (frames <= last + curves.SAME_FRAME)
+    if not inside.any():
+        return
+    after = frames[frames > last + curves.SAME_FRAME][:1]
+    then = np.array([curve.evaluate(frame) for frame in after])
+    points = curve.keyframe_points
+    at = curves.keys(curve)[0]
+    for index in np.flatnonzero((at >= first - curves.SAME_FRAME) & (at <= last + curves.SAME_FRAME))[::-1]:
+        points.remove(points[int(index)], fast=True)
+    frames, values = frames[inside], values[inside]
+    keyed = np.concatenate([[True], values[1:] != values[:-1]])
+    added = list(zip(frames[keyed], values[keyed], strict=True))
+    if len(after) and not np.any(np.abs(at - after[0]) < curves.SAME_FRAME):
+        added.append((after[0], then[0]))
+    for frame, value in added:
+        points.insert(frame, value, options={"FAST"}).interpolation = "CONSTANT"
+    curve.update()
+
+
+def _check_free(armature, legs, name):
+    for leg in legs.legs:
+        if not isinstance(armature.pose.bones[leg.bearer].get(name, 0.0), (int, float)):
+            raise FootlockError(
+                f"Bone “{leg.bearer}” has a property “{name}” of its own that is no number: rename that property."
+            )
+
+
+def _curve(armature, leg, name, least, most):
+    """The curve of a leg's property, both made where they are missing."""
+    pose_bone = armature.pose.bones[leg.bearer]
+    pose_bone[name] = 0.0
+    shown = {"default": 0.0, "precision": 2, "description": _DESCRIPTIONS[name]}
+    if least is not None:
+        shown.update(min=least, max=most, soft_min=least, soft_max=most)
+    pose_bone.id_properties_ui(name).update(**shown)
+    pose_bone.property_overridable_library_set(f'["{name}"]', True)
+    return compat.ensure_fcurve(armature, _path(armature, leg, name), 0, leg.bearer)
+
+
+def _remember(armature, curve, detected):
+    action = armature.animation_data.action
+    known = dict(action.get(_DIGESTS, {}))
+    known.pop(_key(armature, curve.data_path), None)
+    if detected:
+        known[_key(armature, curve.data_path)] = _digest(curve)
+    if known:
+        action[_DIGESTS] = known
+    else:
+        action.pop(_DIGESTS, None)
+
+
+def _key(armature, path):
+    """A curve's key within its action: slots of one action have curves of the same path. A hash, since Blender cuts
+    names of properties off."""
+    return _hash(f"{compat.slot_name(armature)}:{path}".encode())
+
+
+def _digest(curve):
+    """What a person may have changed: frames, values and interpolation of the keys."""
+    points = curve.keyframe_points
+    co, interpolation = np.empty(2 * len(points), np.float32), np.empty(len(points), np.int32)
+    points.foreach_get("co", co)
+    points.foreach_get("interpolation", interpolation)
+    return _hash(co.tobytes() + interpolation.tobytes())
+
+
+def _hash(data):
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
+
+
+def _path(armature, leg, name=NAME):
     # Blender gives the path of a property only while it exists; that of the bone it always gives.
-    return f'{armature.pose.bones[leg.bearer].path_from_id()}["{NAME}"]'
+    return f'{armature.pose.bones[leg.bearer].path_from_id()}["{name}"]'

@@ -9,7 +9,7 @@ from ..solvers import rotations as rot
 from ..solvers import small_matrices
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, curves, kinematics, names
+from . import compat, curves, kinematics, root
 
 # A channel that changes by less than this (radians, parts of a quaternion, or metres) keeps the number that it has:
 # it is below what single precision keeps of it.
@@ -27,36 +27,23 @@ def check(armature, legs):
     for leg in legs.legs:
         for name in filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe)):
             keyed[name] = clips.rotation_property(pose_bones[name])
-    for curve in compat.fcurves(armature):
-        bone, channel = curves.bone_and_property(curve.data_path)
-        if channel != keyed.get(bone):
-            continue
-        if compat.is_muted(curve):
-            raise FootlockError(
-                f"The curve “{channel}” of bone “{bone}” is muted, so keys on it would do nothing:"
-                " unmute it, or delete it."
-            )
-        if any(not modifier.mute and modifier.type not in _HARMLESS_MODIFIERS for modifier in curve.modifiers):
-            raise FootlockError(
-                f"The curve “{channel}” of bone “{bone}” has a modifier that would change the corrected keys:"
-                " bake it first (Key, Bake)."
-            )
+    _check_curves(armature, keyed)
     for leg in legs.legs:
         for upper, lower in pairwise(filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe))):
             between = pose_bones[lower].parent
-            while between.name != upper:
+            while between is not None and between.name != upper:
                 if not between.bone.use_inherit_rotation:
                     raise FootlockError(
                         f"Bone “{between.name}” within a leg does not inherit rotation, so the leg falls apart when it"
                         " turns: switch on Inherit Rotation in its bone properties."
                     )
                 between = between.parent
-    carrier = pose_bones[legs.carrier or legs.pelvis]
-    if carrier.bone.use_connect:
-        raise FootlockError(
-            f"Bone “{carrier.name}” is connected to its parent and cannot move:"
-            " choose another pelvis, or disconnect it in Edit Mode."
-        )
+            if between is None:
+                raise FootlockError(
+                    f"The foot “{lower}” does not hang from “{upper}”, so bending the leg would not move it:"
+                    " contacts and the root's fit work on such a rig, Remove Sliding does not yet."
+                )
+    _check_loose(pose_bones[legs.carrier or legs.pelvis])
 
 
 def write(armature, clip, pelvis, solution):
@@ -89,24 +76,30 @@ def write(armature, clip, pelvis, solution):
 
 def scale_travel(armature, clip, factor):
     """Scale the horizontal travel of the character's root, from where it is in the first frame, as the article does
-    to make a clip slide.
-
-    The root is the highest bone above the pelvis, or the pelvis, that has keys on its location. Raises FootlockError
-    where there is none.
-    """
-    above = [
-        clip.legs.pelvis,
-        *names.ancestors(clip.legs.pelvis, {bone.name: _parent_name(clip, bone) for bone in clip.bones}),
-    ]
-    animated = [name for name in above if len(clip.channels[clip.index(name)].location) > 1]
-    if not animated:
+    to make a clip slide. Raises FootlockError where no bone from the pelvis up has keys on its location."""
+    bone = root.keyed(clip)
+    if bone is None:
         raise FootlockError(
             f"No bone from the pelvis of “{armature.name}” up has keys on its location: there is no travel to scale."
         )
-    head = clip.head(animated[-1])
-    shift = (factor - 1.0) * (head - head[0])
-    shift[:, 2] = 0.0
-    _write_channels(armature, clip.frames, corrected_channels(clip, {animated[-1]: _in_armature(clip, shift)}, {}))
+    move(armature, clip, bone, (factor - 1.0) * root.travel(clip, bone))
+
+
+def move(armature, clip, bone, shift):
+    """Move a bone by ``shift`` (frames, 3), world, metres, and all that hangs from it."""
+    _write_channels(armature, clip.frames, corrected_channels(clip, {bone: _in_armature(clip, shift)}, {}))
+
+
+def move_level(armature, clip, bone, shift):
+    """Move a bone over the ground by ``shift`` (frames, 2), world, metres, and all that hangs from it."""
+    move(armature, clip, bone, np.concatenate([shift, np.zeros((len(shift), 1))], axis=1))
+
+
+def check_root(armature, bone):
+    """Raise FootlockError where keys on a bone's location would not move it."""
+    clips.check_keys_move(armature, [bone])
+    _check_curves(armature, {bone: "location"})
+    _check_loose(armature.pose.bones[bone])
 
 
 def corrected_channels(clip, shifts, turns):
@@ -142,6 +135,32 @@ def corrected_channels(clip, shifts, turns):
     return changed
 
 
+def _check_curves(armature, keyed):
+    """Raise FootlockError where a curve of the channels that are to be keyed, bone → channel, would hide the keys."""
+    for curve in compat.fcurves(armature):
+        bone, channel = curves.bone_and_property(curve.data_path)
+        if channel != keyed.get(bone):
+            continue
+        if compat.is_muted(curve):
+            raise FootlockError(
+                f"The curve “{channel}” of bone “{bone}” is muted, so keys on it would do nothing:"
+                " unmute it, or delete it."
+            )
+        if any(not modifier.mute and modifier.type not in _HARMLESS_MODIFIERS for modifier in curve.modifiers):
+            raise FootlockError(
+                f"The curve “{channel}” of bone “{bone}” has a modifier that would change the corrected keys:"
+                " bake it first (Key, Bake)."
+            )
+
+
+def _check_loose(bone):
+    if bone.bone.use_connect:
+        raise FootlockError(
+            f"Bone “{bone.name}” is connected to its parent and cannot move:"
+            " choose another pelvis, or disconnect it in Edit Mode."
+        )
+
+
 def _kept(new, old, least):
     """The new channel (frames, n), with the old numbers in frames where it changes by less than ``least``."""
     same = np.abs(new - old).max(axis=1, keepdims=True) < least
@@ -152,10 +171,6 @@ def _in_armature(clip, vectors):
     """World vectors (frames, 3), metres, in the armature's space and units."""
     armature_from_world = small_matrices.inverse(clip.world_from_armature[:, :3, :3])
     return (armature_from_world @ vectors[..., None])[..., 0]
-
-
-def _parent_name(clip, bone):
-    return clip.bones[bone.parent].name if bone.parent >= 0 else None
 
 
 def _write_channels(armature, frames, changed):

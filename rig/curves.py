@@ -12,6 +12,9 @@ from . import compat
 # 0.001.
 SAME_FRAME = 1e-3
 
+# Properties of bones that are written by a detection: the label, and what it went by.
+OWN_PROPERTIES = ("contact", "contact_speed", "contact_height")
+
 _BONE_PATH = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
 # VECTOR, AUTO and AUTO_CLAMPED.
 _AUTOMATIC_HANDLES = (2, 1, 4)
@@ -22,6 +25,11 @@ def bone_and_property(data_path):
     """The bone's name and the rest of an F-curve's path, or (None, data_path) where it animates no bone."""
     match = _BONE_PATH.match(data_path)
     return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else (None, data_path)
+
+
+def is_own(data_path):
+    """True for the path of a curve that a detection wrote."""
+    return data_path.endswith(tuple(f'"]["{name}"]' for name in OWN_PROPERTIES))
 
 
 def by_path(owner):

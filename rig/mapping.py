@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import bpy
-from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..solvers.errors import FootlockError
 from .names import Leg, LegMap, ancestors, find_legs
@@ -20,6 +20,9 @@ class FootlockLeg(bpy.types.PropertyGroup):
         name="Toe", description="Bone that starts at the ball of the foot; empty where the foot has none"
     )
     contacts: IntProperty(name="Contacts", description="How many contacts the last run had")
+    share: FloatProperty(name="Share", description="Share of the time in which this foot is planted")
+    shortest: FloatProperty(name="Shortest", description="Shortest contact of this foot, seconds")
+    ground: FloatProperty(name="Ground", description="Height of the floor under this foot, metres")
     out_of_reach: IntProperty(name="Out of Reach", description="Frames in which the leg was too short to hold the toe")
     slide_before: FloatProperty(
         name="Slide Before", description="Mean slide in contact before the run, metres per frame"
@@ -39,6 +42,24 @@ class FootlockMapping(bpy.types.PropertyGroup):
     result_action: StringProperty(
         name="Result", description="Name of the action whose slide is stored with the legs; empty without"
     )
+    found_action: StringProperty(
+        name="Found", description="Name of the action whose contacts were detected last; empty without"
+    )
+    enter: FloatProperty(name="Enter", description="Speed below which a foot was taken for planted, m/s")
+    highest: FloatProperty(name="Highest", description="Height below which a foot was taken for planted, metres")
+    double_support: FloatProperty(
+        name="Double Support", description="Share of the time in which two feet or more are planted"
+    )
+    flight: FloatProperty(name="Flight", description="Share of the time in which no foot is planted")
+    root_kind: StringProperty(
+        name="Root", description="What fits the root to the feet: none, scale or path; empty without a detection"
+    )
+    root_scale: FloatProperty(
+        name="Root Scale", description="Travel of the root over the travel that the feet ask for", default=1.0
+    )
+    root_speed: FloatProperty(name="Root Speed", description="Mean speed of the root, m/s")
+    feet_speed: FloatProperty(name="Feet Speed", description="Mean speed that the feet ask for, m/s")
+    in_place: BoolProperty(name="In Place", description="The feet travel and the root does not")
 
 
 classes = (FootlockLeg, FootlockMapping)
@@ -88,11 +109,24 @@ def store(armature, legs):
     """Store a leg map with the armature, in place of what is there."""
     mapping = armature.data.footlock
     mapping.pelvis = legs.pelvis
-    mapping.result_action = ""
+    mapping.result_action = mapping.found_action = ""
     mapping.legs.clear()
     for leg in legs.legs:
         item = mapping.legs.add()
         item.side, item.thigh, item.shin, item.foot, item.toe = leg.side, leg.thigh, leg.shin, leg.foot, leg.toe
+
+
+def store_found(armature, found):
+    """Store what a Detection found, for the panel to show."""
+    mapping, summary, fit = armature.data.footlock, found.summary(), found.fit
+    for i, item in enumerate(mapping.legs):
+        item.contacts, item.share = summary.counts[i], summary.shares[i]
+        item.shortest, item.ground = summary.shortest[i], found.ground[i]
+    mapping.enter, mapping.highest = found.enter, found.highest
+    mapping.double_support, mapping.flight = summary.double_support, summary.flight
+    mapping.root_kind, mapping.root_scale = fit.kind, fit.scale
+    mapping.root_speed, mapping.feet_speed, mapping.in_place = fit.root_speed, fit.feet_speed, fit.in_place
+    mapping.found_action = armature.animation_data.action.name
 
 
 def store_result(armature, contacts, before, after, out_of_reach):
@@ -103,7 +137,7 @@ def store_result(armature, contacts, before, after, out_of_reach):
         item.contacts, item.out_of_reach = count, missed
         item.slide_before, item.slide_after = old.mean, new.mean
         item.largest_before, item.largest_after = old.largest, new.largest
-    mapping.result_action = armature.animation_data.action.name
+    mapping.result_action, mapping.found_action = armature.animation_data.action.name, ""
 
 
 def check(armature, legs):
@@ -122,7 +156,7 @@ def check(armature, legs):
     for leg in legs.legs:
         chain = [name for name in (legs.pelvis, leg.thigh, leg.shin, leg.foot, leg.toe) if name]
         for upper, lower in pairwise(chain):
-            if lower not in parents or upper not in ancestors(lower, parents):
+            if lower not in parents or not (upper in ancestors(lower, parents) or _is_loose(leg, lower, parents)):
                 raise FootlockError(
                     f"Bone “{lower}” does not hang from “{upper}”: choose the bones of this leg from the hip down."
                 )
@@ -131,3 +165,9 @@ def check(armature, legs):
                 f"Bone “{sorted(used & set(chain[1:]))[0]}” is in two legs: choose another bone for one of them."
             )
         used |= set(chain[1:])
+
+
+def _is_loose(leg, bone, parents):
+    """True for a foot that hangs from the root in place of its shin: legs that were baked from a control rig have it
+    so."""
+    return bone == leg.foot and bone not in ancestors(leg.thigh, parents)

@@ -189,12 +189,20 @@ def _leg(convention, side, parents, parsed, sides):
         chain = [thigh]
         for role in ("shin", "foot", "toe"):
             below = [name for name in candidates[role] if chain[-1] in ancestors(name, parents)]
+            if not below and role == "foot":
+                below = [name for name in candidates[role] if _hangs_loose(name, thigh, parents)]
             if not below:
                 break
             chain.append(min(below, key=depth.get))
         if len(chain) >= 3:
             return Leg(side, *chain)
     return None
+
+
+def _hangs_loose(foot, thigh, parents):
+    """True for a foot that hangs from no leg but from the root above the thigh: legs that were baked from a control rig
+    have it so."""
+    return parents[foot] is not None and parents[foot] in ancestors(thigh, parents)
 
 
 def _pelvis(convention, legs, parents, parsed):

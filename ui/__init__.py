@@ -9,6 +9,7 @@ classes = (
     settings.FootlockSettings,
     panel.FOOTLOCK_PT_main,
     panel.FOOTLOCK_PT_result,
+    panel.FOOTLOCK_PT_found,
     panel.FOOTLOCK_PT_legs,
     panel.FOOTLOCK_PT_contacts,
     panel.FOOTLOCK_PT_advanced,

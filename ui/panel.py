@@ -57,6 +57,7 @@ class FOOTLOCK_PT_main(FootlockPanel, bpy.types.Panel):
         buttons.scale_y = _BUTTON_SCALE
         detect = buttons.operator("footlock.detect_contacts")
         properties.copy(properties.DetectionProperties, settings, detect)
+        properties.copy(properties.ClipProperties, settings, buttons.operator("footlock.fit_root"))
         remove = buttons.operator("footlock.remove_sliding")
         properties.copy(properties.RemovalProperties, settings, remove)
 
@@ -76,6 +77,28 @@ class FOOTLOCK_PT_result(FootlockSubPanel, bpy.types.Panel):
         _draw_hint(layout, "Slide of planted feet per frame")
         for leg in _armature(context).data.footlock.legs:
             _draw_result(layout.box().column(align=True), leg)
+
+
+class FOOTLOCK_PT_found(FootlockSubPanel, bpy.types.Panel):
+    bl_label = "Found"
+    bl_options = set()  # open: it comes only with a detection, and is what one looks for after it
+
+    @classmethod
+    def poll(cls, context):
+        armature = _armature(context)
+        action = _action(armature) if armature is not None else None
+        return action is not None and armature.data.footlock.found_action == action.name
+
+    def draw(self, context):
+        layout = self.layout
+        found = _armature(context).data.footlock
+        _draw_root(layout.column(align=True), found)
+        for leg in found.legs:
+            _draw_found(layout.box().column(align=True), leg)
+        shares = layout.column(align=True)
+        _draw_row(shares, "Two feet down", iface_("{:.0f} %").format(100.0 * found.double_support))
+        _draw_row(shares, "No foot down", iface_("{:.0f} %").format(100.0 * found.flight))
+        _draw_row(shares, "Planted below", iface_("{:.2f} m/s, {:.2f} m").format(found.enter, found.highest))
 
 
 class FOOTLOCK_PT_legs(FootlockSubPanel, bpy.types.Panel):
@@ -105,15 +128,25 @@ class FOOTLOCK_PT_contacts(FootlockSubPanel, bpy.types.Panel):
     def draw(self, context):
         layout = self.split_layout()
         settings = context.scene.footlock
-        planted = layout.column(align=True)
-        planted.prop(settings, "velocity")
-        planted.prop(settings, "height")
-        cleaned = layout.column(align=True)
-        cleaned.prop(settings, "vote")
-        cleaned.prop(settings, "smoothing")
-        level = cleaned.column(align=True)
-        level.active = settings.smoothing > 0.0
-        level.prop(settings, "level")
+        layout.prop(settings, "mode")
+        if settings.mode == "THRESHOLD":
+            _draw_thresholds(layout, settings)
+        span = layout.column(align=True)
+        span.prop(settings, "use_range")
+        frames = span.column(align=True)
+        frames.active = settings.use_range
+        frames.prop(settings, "range_start")
+        frames.prop(settings, "range_end")
+        layout.prop(settings, "replace_edited")
+        layout.prop(settings, "bake")
+        exchange = layout.grid_flow(columns=2, even_columns=True, align=True)
+        for name, text in (
+            ("export_contacts", "Export"),
+            ("import_contacts", "Import"),
+            ("contacts_to_markers", "To Markers"),
+            ("markers_to_contacts", "From Markers"),
+        ):
+            properties.copy(properties.ClipProperties, settings, exchange.operator(f"footlock.{name}", text=text))
 
 
 class FOOTLOCK_PT_advanced(FootlockSubPanel, bpy.types.Panel):
@@ -171,6 +204,51 @@ def _draw_bone(layout, owner, role, armature, needed=True):
     row.prop_search(owner, role, armature, "bones")
 
 
+def _draw_thresholds(layout, settings):
+    """The thresholds, each with a switch that has it chosen."""
+    planted = layout.column(align=True)
+    for name in ("velocity", "height", "floor"):
+        row = planted.row(align=True)
+        value = row.row(align=True)
+        value.active = not getattr(settings, f"auto_{name}")
+        value.prop(settings, name)
+        row.prop(settings, f"auto_{name}", text="", icon="AUTO")
+    cleaned = layout.column(align=True)
+    cleaned.prop(settings, "vote")
+    cleaned.prop(settings, "smoothing")
+    level = cleaned.column(align=True)
+    level.active = settings.smoothing > 0.0
+    level.prop(settings, "level")
+
+
+def _draw_root(layout, found):
+    """How fast the root travels, and how fast the feet would have it."""
+    _draw_row(layout, "Root travels", iface_("{:.2f} m/s").format(found.root_speed))
+    _draw_row(layout, "Feet travel", iface_("{:.2f} m/s").format(found.feet_speed))
+    if found.root_kind == "scale":
+        much = found.root_scale > 1.0
+        text = iface_("Root {:.2f}× too fast") if much else iface_("Root {:.2f}× too slow")
+        ratio = found.root_scale if much else 1.0 / found.root_scale
+        layout.label(text=text.format(ratio), icon="ERROR", translate=False)
+    elif found.in_place:
+        layout.label(text="In place", icon="INFO")
+    elif found.root_kind == "path":
+        layout.label(text="The root does not fit the feet", icon="ERROR")
+
+
+def _draw_found(layout, leg):
+    counts = iface_("{:d} contacts, {:.0f} %").format(leg.contacts, 100.0 * leg.share)
+    layout.label(text=f"{_leg_name(leg)}: {counts}", translate=False)
+    _draw_row(layout, "Shortest", iface_("{:.2f} s").format(leg.shortest))
+    _draw_row(layout, "Floor", iface_("{:.1f} cm").format(100.0 * leg.ground))
+
+
+def _draw_row(layout, caption, text):
+    row = layout.split(factor=_CAPTION)
+    row.label(text=caption)
+    row.label(text=text, translate=False)
+
+
 def _draw_result(layout, leg):
     counts = iface_("{:d} contacts").format(leg.contacts)
     layout.label(text=f"{_leg_name(leg)}: {counts}", translate=False)
@@ -181,9 +259,7 @@ def _draw_result(layout, leg):
 
 
 def _draw_slide(layout, caption, before, after):
-    row = layout.split(factor=_CAPTION)
-    row.label(text=caption)
-    row.label(text=iface_("{:.2f} → {:.2f} mm").format(before * _MM, after * _MM), translate=False)
+    _draw_row(layout, caption, iface_("{:.2f} → {:.2f} mm").format(before * _MM, after * _MM))
 
 
 def _leg_name(leg):

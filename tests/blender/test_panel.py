@@ -15,19 +15,23 @@ import bpy
 import footlock
 from footlock import ui
 from footlock.operators import properties
-from footlock.rig import compat, contact_property, mapping
+from footlock.rig import clip, compat, contact_property, correction, mapping
 from footlock.ui import panel
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 CLIP = DATA / "cmu_131_01.bvh"
 
 PANELS = [cls for cls in ui.classes if issubclass(cls, bpy.types.Panel)]
-BUTTONS = {"footlock.detect_contacts": "DetectionProperties", "footlock.remove_sliding": "RemovalProperties"}
+BUTTONS = {
+    "footlock.detect_contacts": "DetectionProperties",
+    "footlock.fit_root": "ClipProperties",
+    "footlock.remove_sliding": "RemovalProperties",
+}
 HINTS = {"Select the armature of the character", "Assign or import an animation", "Found by their names when needed"}
 
 UI_FUNCTIONS = bpy.types.UILayout.bl_rna.functions
 ICONS = set(UI_FUNCTIONS["label"].parameters["icon"].enum_items.keys())
-SUBLAYOUTS = ("row", "column", "box", "split")
+SUBLAYOUTS = ("row", "column", "box", "split", "grid_flow")
 
 
 class Layout:
@@ -304,6 +308,22 @@ class States(CleanFile):
         self.assertIn("Right: ", "\n".join(said))
         all_drawn()
 
+    def test_after_a_detection(self):
+        """What was found is said: the root's speed against the feet's, contacts, shares and the floor."""
+        armature = load_clip()
+        legs = mapping.find(armature)
+        correction.scale_travel(armature, clip.read(bpy.context.scene, armature, legs), 1.25)
+        bpy.ops.footlock.detect_contacts()
+        stored = armature.data.footlock
+        said = drawn(panel.FOOTLOCK_PT_found).said
+        self.assertIn("Root 1.26× too fast", said)
+        self.assertIn(f"Left: {stored.legs[0].contacts} contacts, {100 * stored.legs[0].share:.0f} %", said)
+        for caption in ("Root travels", "Feet travel", "Shortest", "Floor", "Two feet down", "No foot down"):
+            self.assertIn(caption, said)
+        self.assertIn("0.25 m/s, 0.10 m", said)
+        bpy.ops.footlock.fit_root()
+        self.assertIsNone(drawn(panel.FOOTLOCK_PT_found))
+
     def test_frames_out_of_reach_are_said_where_there_are_any(self):
         armature = load_clip()
         bpy.ops.footlock.map_legs()
@@ -314,10 +334,13 @@ class States(CleanFile):
 
     def test_what_does_not_apply_is_greyed_or_hidden(self):
         settings = bpy.context.scene.footlock
-        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Level"])
+        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["From", "To"])
+        self.assertNotIn("Speed (m/s)", drawn(panel.FOOTLOCK_PT_contacts).said)
         self.assertNotIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_advanced).said)
-        settings.smoothing, settings.method = 0.025, "runtime"
-        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, [])
+        settings.mode, settings.auto_height = "THRESHOLD", True
+        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Height (m)", "Floor (m)", "Level", "From", "To"])
+        settings.smoothing, settings.method, settings.use_range = 0.025, "runtime", True
+        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Height (m)", "Floor (m)"])
         self.assertIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_advanced).said)
 
 

@@ -300,9 +300,9 @@ class ContactProperty(CorrectionCase):
         self.curve().mute = self.curve("toe.R").mute = True
         self.assertIsNone(self.read())
 
-    def test_detection_replaces_hand_edits(self):
+    def test_detection_replaces_hand_edits_when_asked(self):
         self.set_keys([(1.0, 0.3), (7.5, 0.9)], "BEZIER")
-        bpy.ops.footlock.detect_contacts(velocity=5.0, height=1.0)
+        bpy.ops.footlock.detect_contacts(velocity=5.0, height=1.0, replace_edited=True)
         at, values = rigs.values(self.curve())
         self.assertEqual((list(at), list(values)), ([1.0], [1.0]))
 

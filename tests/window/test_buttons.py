@@ -29,7 +29,7 @@ CLIP = ROOT / "tests" / "data" / "cmu_131_01.bvh"
 
 # Pixels from the top of the sidebar's region to the middle of each button, at a resolution scale of 1: the panel's
 # header, two lines that say what is worked on (one where there is no armature), then the buttons.
-DETECT, REMOVE, DETECT_WITHOUT_ARMATURE = 93, 128, 73
+DETECT, FIT, REMOVE, DETECT_WITHOUT_ARMATURE = 93, 128, 163, 73
 LIMIT = 90.0  # seconds
 
 
@@ -127,7 +127,7 @@ def contact_paths(found):
 
 def steps(window):
     """The test. Yields the seconds until it goes on."""
-    from footlock.rig import mapping
+    from footlock.rig import clip, correction, mapping
 
     yield from window.open_tab()
     window.point(DETECT_WITHOUT_ARMATURE)
@@ -137,6 +137,8 @@ def steps(window):
     yield 0.5
 
     bpy.ops.import_anim.bvh(filepath=str(CLIP))
+    legs = mapping.of(armature())
+    correction.scale_travel(armature(), clip.read(bpy.context.scene, armature(), legs), 1.25)
     bpy.ops.ed.undo_push(message="Import")
     imported = keys()
     yield 1.0
@@ -150,7 +152,19 @@ def steps(window):
     assert len(expected) == 2 and contact_paths(detected) == expected, contact_paths(detected)
     assert all(len(detected[path, 0]) > 2 for path in expected), "the contact curves have no contact"
     assert {path: found for path, found in detected.items() if path in imported} == imported, "other keys changed"
-    assert not armature().data.footlock.result_action
+    found = armature().data.footlock
+    assert not found.result_action
+    assert found.found_action and found.root_kind == "scale", "the root is not said to be too fast"
+    print(f"root {found.root_scale:.3f} times too fast", flush=True)
+
+    yield from window.click(FIT)
+    window.shot("fitted")
+    fitted = keys()
+    changed = {path for path in fitted if fitted[path] != detected[path]}
+    assert changed and {path for path, _ in changed} == {'pose.bones["Hips"].location'}, changed
+
+    yield from window.undo()
+    assert keys() == detected, "the root's keys are not back"
 
     yield from window.click(REMOVE)
     window.shot("removed")

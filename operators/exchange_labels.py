@@ -1,0 +1,105 @@
+"""Contacts out of and into the action: as a JSON file, and as pose markers for sounds and game events."""
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy.props import StringProperty
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+
+from ..rig import clip as clips
+from ..rig import contact_property, labels, mapping, markers
+from ..rig.contact_property import State
+from ..solvers import contacts
+from ..solvers.errors import FootlockError
+from .base import ActionOperator
+from .properties import ClipProperties
+
+
+def _read(context, armature, unit):
+    """The clip and the labels (frames, legs) of its curves."""
+    legs = mapping.of(armature)
+    clip = clips.read(context.scene, armature, legs, unit)
+    found = contact_property.read(armature, legs, clip.frames)
+    if found is None:
+        raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
+    return clip, found
+
+
+def _write(armature, legs, frames, found):
+    """Write labels that are the user's own, so that no detection replaces them unasked; locked curves stay."""
+    locked = [i for i, state in enumerate(contact_property.states(armature, legs)) if state is State.LOCKED]
+    if len(locked) == len(legs.legs):
+        raise FootlockError("All contact curves are locked: unlock those that shall be written.")
+    contact_property.write(armature, legs, frames, found, skip=locked)
+    if not len(armature.data.footlock.legs):
+        mapping.store(armature, legs)
+    armature.data.footlock.result_action = armature.data.footlock.found_action = ""
+    counts = [len(contacts.runs(found[:, i])) for i in range(found.shape[1])]
+    return ", ".join(
+        f"{leg.label} {'kept (locked)' if i in locked else f'{count} contacts'}"
+        for i, (leg, count) in enumerate(zip(legs.legs, counts, strict=True))
+    )
+
+
+class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, bpy.types.Operator):
+    bl_idname = "footlock.export_contacts"
+    bl_label = "Export Contacts"
+    bl_description = "Write the contact curves as a JSON file, one value a frame"
+    bl_options = {"REGISTER"}
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+    def run(self, context, armature):
+        clip, found = _read(context, armature, self.unit)
+        path = Path(bpy.path.abspath(self.filepath))
+        labels.write(path, clip.legs, found, clip.frame_rate, clip.frames[0])
+        return f"Contacts of {len(clip.frames)} frames written to “{path.name}”."
+
+
+class FOOTLOCK_OT_import_contacts(ClipProperties, ActionOperator, ImportHelper, bpy.types.Operator):
+    bl_idname = "footlock.import_contacts"
+    bl_label = "Import Contacts"
+    bl_description = "Read contact curves from a JSON file that Export Contacts or the batch wrote"
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+    def run(self, context, armature):
+        legs = mapping.of(armature)
+        clip = clips.read(context.scene, armature, legs, self.unit)
+        found = labels.read(bpy.path.abspath(self.filepath), legs, len(clip.frames))
+        return f"{_write(armature, legs, clip.frames, found)}."
+
+
+class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.Operator):
+    bl_idname = "footlock.contacts_to_markers"
+    bl_label = "Contacts to Markers"
+    bl_description = (
+        "Write pose markers into the action where a foot comes down and where it lifts, such as “L down” and"
+        " “L up”, in place of those that are there"
+    )
+
+    def run(self, context, armature):
+        clip, found = _read(context, armature, self.unit)
+        count = markers.write(armature.animation_data.action, clip.legs, clip.frames, found)
+        return f"{count} pose markers written."
+
+
+class FOOTLOCK_OT_markers_to_contacts(ClipProperties, ActionOperator, bpy.types.Operator):
+    bl_idname = "footlock.markers_to_contacts"
+    bl_label = "Markers to Contacts"
+    bl_description = "Write the contact curves from the pose markers of the action, such as “L down” and “L up”"
+
+    def run(self, context, armature):
+        legs = mapping.of(armature)
+        clip = clips.read(context.scene, armature, legs, self.unit)
+        found, known = markers.read(armature.animation_data.action, legs, clip.frames)
+        if not known.any():
+            names = ", ".join(f"“{name} down”" for name in markers.tags(legs))
+            raise FootlockError(f"The action has no pose marker of a foot, such as {names}: add some first.")
+        if not known.all():
+            own = contact_property.read(armature, legs, clip.frames)
+            found = np.where(known, found, False if own is None else own)
+        return f"{_write(armature, legs, clip.frames, found)}."

@@ -1,0 +1,78 @@
+"""Fit Root to Feet: let the root travel so that planted feet stand still, before any leg is bent."""
+
+from dataclasses import dataclass
+
+import bpy
+
+from ..rig import clip as clips
+from ..rig import contact_property, correction, mapping, root
+from ..solvers import root_fit, slide
+from ..solvers.errors import FootlockError
+from . import detect_contacts
+from .base import ActionOperator, one_leg_note
+from .properties import ClipProperties
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What was done to the root ``bone``: the RootFit, and Slide of each leg ``before`` and ``after``, the latter
+    measured on the written action."""
+
+    bone: str
+    fit: root_fit.RootFit
+    before: list
+    after: list
+
+
+def fit(scene, armature, legs, unit=0.0, labels=None):
+    """Rewrite the root's horizontal travel. ``labels`` (frames, legs) bool; without, those of the contact curves, or
+    else what an automatic detection finds.
+
+    Nothing is written where the root fits as it is. Raises FootlockError, with nothing changed, where the root cannot
+    be moved or no foot is planted.
+    """
+    clip = clips.read(scene, armature, legs, unit)
+    bone = root.carrying(clip)
+    correction.check_root(armature, bone)
+    if labels is None:
+        labels = contact_property.read(armature, legs, clip.frames)
+    if labels is None:
+        labels = detect_contacts.detect(scene, armature, legs, unit=clip.unit).labels
+    if not labels.any():
+        raise FootlockError("No foot is planted in this clip, so nothing tells how the root should travel.")
+    toes = clip.leg_pose().toe
+    found = root_fit.fit(toes, clip.head(bone), labels, clip.frame_rate)
+    before = after = slide.measure(toes, labels)
+    if found.kind != "none":
+        correction.move_level(armature, clip, bone, found.shift)
+        after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
+    return Fitted(bone, found, before, after)
+
+
+class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
+    bl_idname = "footlock.fit_root"
+    bl_label = "Fit Root to Feet"
+    bl_description = (
+        "Rewrite the root's horizontal travel so that planted feet stand still, as far as the root alone can do it:"
+        " scaled where it is too long or too short, given back where the clip walks in place"
+    )
+
+    def run(self, context, armature):
+        legs = mapping.of(armature)
+        done = fit(context.scene, armature, legs, self.unit)
+        if done.fit.kind == "none":
+            return f"The root fits the feet already: “{done.bone}” was left as it is.{one_leg_note(legs)}"
+        if not len(armature.data.footlock.legs):
+            mapping.store(armature, legs)
+        armature.data.footlock.result_action = armature.data.footlock.found_action = ""
+        return f"{sentence(done)}{one_leg_note(legs)}"
+
+
+def sentence(done):
+    """What a fit did, in one line."""
+    before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
+    if done.fit.kind == "scale":
+        what = f"Travel of “{done.bone}” scaled by {1.0 / done.fit.scale:.3f}"
+    else:
+        what = f"“{done.bone}” now travels at {done.fit.feet_speed:.2f} m/s"
+    return f"{what}; slide {before:.2f} → {after:.2f} mm per frame."

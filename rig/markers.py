@@ -1,0 +1,50 @@
+"""Contacts as pose markers of an action: “L down” where a foot comes down, “L up” where it lifts."""
+
+import numpy as np
+
+from ..solvers import contacts
+
+DOWN, UP = "down", "up"
+
+
+def tags(legs):
+    """What each leg is called in markers: its side, or its bone where the side does not tell it from others."""
+    sides = [leg.side for leg in legs.legs]
+    return [leg.side if leg.side and sides.count(leg.side) == 1 else leg.bearer for leg in legs.legs]
+
+
+def write(action, legs, frames, labels):
+    """Write labels (frames, legs), in place of the markers of these legs that are there; other markers stay. Returns
+    how many were written. A foot that is planted in the last frame gets no “up”. Blender keeps markers on whole
+    frames."""
+    names = tags(legs)
+    own = {f"{tag} {what}" for tag in names for what in (DOWN, UP)}
+    for marker in [marker for marker in action.pose_markers if marker.name in own]:
+        action.pose_markers.remove(marker)
+    count = 0
+    for i, tag in enumerate(names):
+        for start, stop in contacts.runs(labels[:, i]):
+            for index, what in ((start, DOWN), (stop, UP)):
+                if index < len(frames):
+                    action.pose_markers.new(f"{tag} {what}").frame = round(frames[index])
+                    count += 1
+    return count
+
+
+def read(action, legs, frames):
+    """Labels (frames, legs) bool as the markers have them, and (legs,) bool, whether a leg has markers at all. A foot
+    whose first marker is an “up” is planted before it."""
+    labels, known = np.zeros((len(frames), len(legs.legs)), bool), np.zeros(len(legs.legs), bool)
+    for i, tag in enumerate(tags(legs)):
+        events = sorted(
+            (marker.frame, marker.name == f"{tag} {DOWN}")
+            for marker in action.pose_markers
+            if marker.name in (f"{tag} {DOWN}", f"{tag} {UP}")
+        )
+        if not events:
+            continue
+        known[i] = True
+        labels[:, i] = not events[0][1]
+        for frame, down in events:
+            labels[frames >= frame - 0.5, i] = down
+    return labels, known
