@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import contacts, filters, floor_velocity, loops, resample
+from . import arguments, contacts, filters, floor_velocity, loops, resample
 
 # All clips are judged at this rate, so that all rates give the same contacts.
 RATE = floor_velocity.RATE
@@ -84,20 +84,17 @@ def detect(toes, hips, root, leg_lengths, frame_rate, settings=AutoSettings()):
 
     hips: (frames, legs, 3), where the legs begin; root: (frames, 3), the bone whose location carries the character;
     leg_lengths: (legs,), metres of thigh and shin. Returns AutoContacts; without a single contact where nothing is
-    planted. Raises ValueError for shapes that do not fit or a rate that is not positive.
+    planted. Raises ValueError for shapes that do not fit, a point that is no number or a rate that is not positive.
     """
-    toes, hips, root = (np.asarray(points, float) for points in (toes, hips, root))
-    if toes.ndim != 3 or toes.shape[-1] != 3:
-        raise ValueError(f"toes: expected shape (frames, legs, 3), got {toes.shape}")
-    if hips.shape != toes.shape or root.shape != (len(toes), 3):
-        raise ValueError(f"expected hips {toes.shape} and root {(len(toes), 3)}, got {hips.shape} and {root.shape}")
-    if not frame_rate > 0.0:
-        raise ValueError(f"frame_rate: expected a positive number of frames per second, got {frame_rate}")
+    toes = arguments.toes(toes, frame_rate)
+    hips = arguments.finite("hips", hips, toes.shape)
+    root = arguments.finite("root", root, (len(toes), 3))
+    leg_lengths = arguments.finite("leg_lengths", leg_lengths, toes.shape[1:2])
 
     cycle = loops.find(toes, root, frame_rate)
     frames, first = len(toes), cycle.first
     toes, hips, root = (cycle.repeated(points) for points in (toes, hips, root))
-    found = _detect(toes, hips, root, np.asarray(leg_lengths, float), frame_rate, settings, cycle.period > 0)
+    found = _detect(toes, hips, root, leg_lengths, frame_rate, settings, cycle.period > 0)
     at = np.round(np.arange(first, first + frames) * (RATE / frame_rate)).astype(int)
     at = np.minimum(at, len(found.labels) - 1)
     fields = ("labels", "speed", "height", "floor", "kind")
@@ -134,11 +131,11 @@ def hysteresis(enter, leave):
 def _detect(toes, hips, root, leg_lengths, frame_rate, settings, loop):
     """AutoContacts at RATE."""
     trembling = noise(toes)
-    smoothing = _smoothing(trembling, frame_rate) * (RATE / frame_rate)
-    toes, hips, root = (resample.at_rate(points, frame_rate, RATE, False) for points in (toes, hips, root))
-    raw = toes
-    toes = _smoothed(toes, smoothing)
-    root = filters.gaussian(root, smoothing.mean(), "lines")
+    smoothing = _smoothing(trembling, frame_rate)
+    raw = resample.at_rate(toes, frame_rate, RATE, False)
+    hips = resample.at_rate(hips, frame_rate, RATE, False)
+    toes = _at_rate(toes, frame_rate, smoothing)
+    root = _at_rate(root[:, None], frame_rate, smoothing.mean(keepdims=True))[:, 0]
 
     feet, root_velocity = _velocity(toes), _velocity(root)[:, :2]
     ground = np.percentile(toes[..., 2], contacts.FLOOR_PERCENTILE, axis=0)
@@ -230,9 +227,9 @@ def _judge(judged, floor, settings):
     labels = contacts.majority(labels, 2.0 * settings.shortest * RATE - 1.0)
     labels = _without_pauses(labels, against)
     labels &= judged.supported | ~by_itself[:, None]
-    labels &= ~_cuts(judged.raw, floor.velocity, judged.trembling)
+    cuts = _cuts(judged.raw, floor.velocity, judged.trembling)
     shortest = settings.shortest * RATE
-    return _plausible(labels, against, judged.toes[..., 2], moving, judged.trembling, shortest), speed
+    return _plausible(labels & ~cuts, against, judged, moving, cuts, shortest), speed
 
 
 def _smoothing(trembling, frame_rate):
@@ -240,6 +237,15 @@ def _smoothing(trembling, frame_rate):
     s frames it leaves 0.3756 / s^1.5 per frame."""
     frames = (trembling * frame_rate * 0.3756 / _NOISE_LEFT) ** (2.0 / 3.0)
     return np.minimum(frames, _MOST_SMOOTHING * frame_rate / RATE)
+
+
+def _at_rate(points, frame_rate, deviations):
+    """Points (frames, legs, 3) at RATE, each leg smoothed by ``deviations`` (legs,), frames of theirs. That is done at
+    the finer of the two rates: of noise that is dropped first, more is left."""
+    if frame_rate > RATE:
+        return resample.at_rate(_smoothed(points, deviations), frame_rate, RATE, False)
+    points = resample.at_rate(points, frame_rate, RATE, False)
+    return _smoothed(points, deviations * (RATE / frame_rate))
 
 
 def _smoothed(points, deviations):
@@ -259,13 +265,12 @@ def _without_pauses(labels, against):
     return labels
 
 
-def _plausible(labels, against, heights, moving, trembling, shortest):
+def _plausible(labels, against, judged, moving, cuts, shortest):
     """Labels without the runs in which a foot cannot be planted. against: (frames, legs, 3), velocity against the
-    floor; heights: (frames, legs); moving: (frames, legs), speed of a floor that moves by itself;
-    shortest: frames."""
+    floor; moving: (frames, legs), speed of a floor that moves by itself; cuts: (frames, legs); shortest: frames."""
     labels = labels.copy()
     for leg in range(labels.shape[1]):
-        z = heights[:, leg]
+        z = judged.toes[:, leg, 2]
         for start, stop in contacts.runs(labels[:, leg]):
             level = np.median(z[start:stop])
             below = _outside(z, start, stop) - level
@@ -274,8 +279,9 @@ def _plausible(labels, against, heights, moving, trembling, shortest):
             unlifted = around.max() - level < max(_LIFT, _LIFT_RANGES * (high - low))
             labels[start:stop, leg] = not (
                 stop - start < shortest
-                or _turns_back(against[:, leg], start, stop)
-                or below.max() < -(_BELOW + trembling[leg])
+                # What is left of a stance beside a cut is too little to tell.
+                or (_turns_back(against[:, leg], start, stop) and not cuts[max(start - 1, 0) : stop + 1, leg].any())
+                or below.max() < -(_BELOW + judged.trembling[leg])
                 or (unlifted and np.median(moving[start:stop, leg]) > _MOVING)
             )
     return labels

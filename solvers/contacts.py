@@ -11,7 +11,7 @@ from math import ceil
 
 import numpy as np
 
-from . import filters, resample
+from . import arguments, filters, resample
 
 # The rate to which slower clips are raised, Hz; a rate within this share of it (59.94) is fast enough as it is.
 _RATE = 60.0
@@ -60,8 +60,8 @@ def detect(toes, frame_rate, floor, settings=ThresholdSettings()):
     """Contact labels of toes (frames, legs, 3), world space, metres, at ``frame_rate`` (Hz) over a floor at height
     ``floor`` (scalar or (legs,)).
 
-    Returns Contacts at the clip's own frames. Raises ValueError for another shape or a rate that is not positive. A
-    clip of one frame has no speed: its toes stand still.
+    Returns Contacts at the clip's own frames. Raises ValueError for another shape, a point that is no number or a rate
+    that is not positive. A clip of one frame has no speed: its toes stand still.
     """
     judged = _judge(toes, frame_rate, floor)
     labels = _labels(judged, settings)
@@ -101,11 +101,7 @@ class _Judged:
 
 
 def _judge(toes, frame_rate, floor):
-    toes = np.asarray(toes, float)
-    if toes.ndim != 3 or toes.shape[-1] != 3:
-        raise ValueError(f"toes: expected shape (frames, legs, 3), got {toes.shape}")
-    if not frame_rate > 0.0:
-        raise ValueError(f"frame_rate: expected a positive number of frames per second, got {frame_rate}")
+    toes = arguments.toes(toes, frame_rate, least=0)
     factor = ceil(_RATE / frame_rate * (1.0 - _RATE_TOLERANCE))
     fine = resample.upsampled(toes, factor)
     rate = frame_rate * factor

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import auto_contacts, contacts, filters, floor_velocity, loops, resample
+from . import arguments, auto_contacts, contacts, filters, floor_velocity, loops, resample
 
 # The root's velocity (m/s) below which it does not travel.
 _STANDS = 0.05
@@ -54,8 +54,14 @@ class RootFit:
 
 def fit(toes, root, labels, frame_rate):
     """RootFit of toes (frames, legs, 3) and root (frames, 3), world space, z up, metres, with labels (frames, legs)
-    bool, at ``frame_rate`` (Hz)."""
-    toes, root = np.asarray(toes, float), np.asarray(root, float)
+    bool, at ``frame_rate`` (Hz). Raises ValueError for shapes that do not fit, a point that is no number or a rate that
+    is not positive."""
+    toes = arguments.toes(toes, frame_rate)
+    root = arguments.finite("root", root, (len(toes), 3))
+    labels = arguments.labels(labels, toes.shape[:2])
+    if len(toes) == 1:
+        nowhere = np.full(toes.shape[1], np.nan)
+        return RootFit("none", 1.0, np.zeros((1, 2)), 0.0, 0.0, nowhere, (0.0, 0.0))
     cycle = loops.find(toes, root, frame_rate)
     frames, first = len(toes), cycle.first
     labels = cycle.repeated_labels(labels)

@@ -46,6 +46,10 @@ def automatic(motion):
     return auto_contacts.detect(motion.toes, motion.hips, motion.root, motion.leg_lengths, motion.rate).labels
 
 
+def fit(motion):
+    return root_fit.fit(motion.toes, motion.root, automatic(motion), motion.rate)
+
+
 def threshold(motion, settings):
     return contacts.detect(motion.toes, motion.rate, contacts.floor_height(motion.toes), settings).labels
 
@@ -89,13 +93,14 @@ def print_root():
         print(f"{name}: drift of the clean clip {drift(source, wanted):.1f} mm, {speed:.3f} m/s")
         for factor in (*FACTORS, 0.0):
             motion = motions.root_scaled(source, factor)
-            found = root_fit.fit(motion.toes, motion.root, automatic(motion), motion.rate)
+            found, noisy = fit(motion), fit(motions.noisy(motion, 0.005))
             shift = np.concatenate([found.shift, np.zeros((len(found.shift), 1))], axis=1)[:, None]
             after = motions.replace(motion, toes=motion.toes + shift)
             print(
                 f"  ×{factor:<5g}{found.kind:>6}  scale {found.scale:.3f}"
                 f"  drift {drift(motion, wanted):7.1f} → {drift(after, wanted):5.1f}"
                 f"  root {found.root_speed:.3f} m/s, feet {found.feet_speed:.3f} m/s{'  in place' * found.in_place}"
+                f"  with 5 mm of noise: {noisy.kind} {noisy.scale:.3f}"
             )
 
 

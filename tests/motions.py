@@ -126,7 +126,12 @@ def conditions(motion):
 
 
 def synthetic():
-    """Made clips: (Motion, contacts of each leg)."""
+    """Made clips: (name, Motion, contacts of each leg)."""
+    for motion, wanted in _made_clips():
+        yield motion.name, motion, wanted
+
+
+def _made_clips():
     for seconds, speed, gravity in ((1.2, 0.0, 9.81), (2.0, 9.0, 0.0)):
         t = _time(seconds)
         height = 30.0 - speed * t - 0.5 * gravity * t**2
@@ -137,20 +142,9 @@ def synthetic():
             for side, phase in ((0.1, 0.0), (-0.1, 2.0))
         ]
         yield _made(f"a fall from {speed:g} m/s", feet, _points(0.0 * t, 0.0 * t, height + 0.8)), (0, 0)
-    for amplitude, beats, speed in (
-        (0.2, 1.5, 1.2),
-        (0.1, 1.0, 0.8),
-        (0.3, 1.0, 1.0),
-        (0.15, 2.5, 0.0),
-        (0.1, 1.0, 0.0),
-    ):
-        t = _time(3.0)
-        kick, x = amplitude * np.sin(2.0 * np.pi * beats * t), speed * t
-        feet = [_points(x - 0.9, side + 0.0 * t, 1.0 + sign * kick) for side, sign in ((0.1, 1.0), (-0.1, -1.0))]
-        yield (
-            _made(f"swims, kicks {amplitude:g} m at {beats:g} Hz, {speed:g} m/s", feet, _points(x, 0 * t, 1 + 0 * t)),
-            (0, 0),
-        )
+    for amplitude, beats, travel in ((0.2, 1.5, 1.2), (0.1, 1.0, 0.8), (0.3, 1.0, 1.0), (0.15, 2.5, 1.6)):
+        for speed in (travel, 0.0):
+            yield _swimming(amplitude, beats, speed), (0, 0)
     for speed in (0.0, 1.0):
         t = _time(3.0)
         beat = 2.0 * np.pi * 0.9 * t
@@ -184,6 +178,18 @@ def synthetic():
     yield _made("flies in a jump", feet, _points(3.0 * t, 0.0 * t, 1.1 + rise)), (0, 0)
     yield from _standing()
     yield from _hopping()
+
+
+def _swimming(amplitude, beats, speed):
+    """Lying level, both feet kicking up and down in turn; they go a little to and fro as they do."""
+    t = _time(3.0)
+    beat, x = 2.0 * np.pi * beats * t, speed * t
+    feet = [
+        _points(x - 0.9 + 0.05 * np.cos(2.0 * beat), sign * 0.1 + 0.0 * t, 1.0 + sign * amplitude * np.sin(beat))
+        for sign in (1.0, -1.0)
+    ]
+    name = f"swims, kicks {amplitude:g} m at {beats:g} Hz, {speed:g} m/s"
+    return _made(name, feet, _points(x, 0.0 * t, 1.0 + 0.0 * t))
 
 
 def _sitting(degrees, beats, lag):

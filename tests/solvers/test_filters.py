@@ -7,6 +7,17 @@ import numpy as np
 from footlock.solvers import filters
 
 
+def beyond(values, i, ends):
+    """The value (…,) of frame ``i``, which the clip may not have."""
+    last = len(values) - 1
+    if 0 <= i <= last:
+        return values[i]
+    end = values[0 if i < 0 else last]
+    if ends == "lines":
+        return 2.0 * end - values[-i if i < 0 else 2 * last - i]
+    return end if ends == "hold" else 0.0 * end
+
+
 class WindowSum(unittest.TestCase):
     def test_against_counting(self):
         rng = np.random.default_rng(1)
@@ -37,14 +48,25 @@ class Gaussian(unittest.TestCase):
                 level = np.full((50, 2), 3.0)
                 np.testing.assert_allclose(filters.gaussian(level, deviation, ends), level, atol=1e-12)
 
+    def test_ends_against_weights(self):
+        """Every frame of a clip with nothing regular in it, its ends carried on frame by frame."""
+        values = np.random.default_rng(3).normal(size=(60, 2))
+        for deviation in (0.5, 1.5, 4.0, 7.9):
+            reach = int(np.ceil(4.0 * deviation))
+            weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
+            for ends in ("hold", "lines", "nothing"):
+                wanted = [
+                    sum(w * beyond(values, i + j - reach, ends) for j, w in enumerate(weights)) / weights.sum()
+                    for i in range(60)
+                ]
+                np.testing.assert_allclose(filters.gaussian(values, deviation, ends), wanted, atol=1e-12)
+
     def test_what_is_steady_stays(self):
-        """A straight line, up to its ends; shorter than the Gaussian too."""
-        for frames in (2, 5, 60):
+        """A straight line, up to its ends, for every width; shorter than the Gaussian too."""
+        for frames in (1, 2, 3, 5, 60):
             line = np.outer(np.arange(frames), [1.0, -2.0]) + 5.0
-            for deviation in (1.0, 4.0, 7.0):
-                np.testing.assert_allclose(filters.gaussian(line, deviation, "lines")[:1], line[:1], atol=1e-9)
-                if frames > 4 * deviation + 1:
-                    np.testing.assert_allclose(filters.gaussian(line, deviation, "lines"), line, atol=1e-9)
+            for deviation in (0.5, 1.0, 4.0, 7.9, 8.0, 20.0):
+                np.testing.assert_allclose(filters.gaussian(line, deviation, "lines"), line, rtol=0, atol=1e-12)
 
     def test_beyond_the_ends_is_nothing(self):
         ones = np.ones((21, 1))
