@@ -9,108 +9,175 @@ import numpy as np
 from . import small_matrices
 
 # Blocks that are eliminated together: what they need stays in the processor's cache.
-_CHUNK = 512
+_CHUNK = 128
 
 
 def minimize(diagonal, upper, gradient, joined):
-    """The x (n, k) that minimises ½ xᵀ H x + gradientᵀ x under equalities between neighbours.
+    """The x (n, k) that minimises ½ xᵀ H x + gradientᵀ x under equalities between neighbours, see ``Elimination``."""
+    return Elimination(joined, gradient.shape).minimize(diagonal, upper, gradient)
 
-    diagonal: (n, k, k) blocks of the symmetric H, upper: (n - 1, k, k) the blocks that couple i (rows) with i + 1
-    (columns), gradient: (n, k). joined: (n - 1, k) bool; where it is true, component j of blocks i and i + 1 is one
-    and the same unknown. H must be positive definite on the vectors that respect the joints; otherwise
-    what is returned is no minimum, or not finite.
-    """
-    levels = []
-    while len(gradient) > 1:
-        level, diagonal, upper, gradient, joined = _eliminate_odd(diagonal, upper, gradient, joined)
-        levels.append(level)
-    x = -np.einsum("nij,nj->ni", small_matrices.inverse(diagonal), gradient)
-    for free, from_left, from_right, to_gradient, to_neighbours in reversed(levels):
-        pairs = len(free)
+
+class Elimination:
+    """Problems with the same joints, one after the other: what they need is made once."""
+
+    def __init__(self, joined, shape):
+        """joined: (n - 1, k) bool; where it is true, component j of blocks i and i + 1 is one and the same unknown.
+        shape: (n, k)."""
+        count, k = shape
+        self._levels = []
+        while count > 1:
+            level = _Level(joined, count, k)
+            self._levels.append(level)
+            count, joined = level.kept, level.kept_joined
+        self._work = _Work(min(shape[0] // 2, _CHUNK), k)
+
+    def minimize(self, diagonal, upper, gradient):
+        """The x (n, k) that minimises ½ xᵀ H x + gradientᵀ x and respects the joints.
+
+        diagonal: (n, k, k) blocks of the symmetric H, upper: (n - 1, k, k) the blocks that couple i (rows) with i + 1
+        (columns), gradient: (n, k). H must be positive definite on the vectors that respect the joints; otherwise what
+        is returned is no minimum, or not finite.
+        """
+        for level in self._levels:
+            diagonal, upper, gradient = level.eliminate(self._work, diagonal, upper, gradient)
+        x = -np.einsum("nij,nj->ni", small_matrices.inverse(diagonal), gradient)
+        for level in reversed(self._levels):
+            x = level.restore(x)
+        return x
+
+
+class _Level:
+    """Blocks 1, 3, 5 … that have a neighbour on either side are eliminated, or of two blocks the second. A last block
+    without such a neighbour stays as it is."""
+
+    def __init__(self, joined, count, k):
+        self._two = count == 2
+        if self._two:
+            # The second block meets nothing on its right: a block that is idle stands there, and is left out again.
+            joined, count = np.concatenate([joined, np.zeros((1, k), bool)]), 3
+        self._k, self._pairs = k, (count - 1) // 2
+        self._odd, self._even = slice(1, 2 * self._pairs, 2), slice(0, 2 * self._pairs, 2)
+        self._rest = slice(2 * self._pairs, None)
+        joined_left, joined_right = joined[self._even], joined[self._odd]
+        self._from_left = joined_left.astype(float)
+        self._from_right = (joined_right & ~joined_left).astype(float)
+        left = count - self._pairs
+        self.kept = 1 if self._two else left
+        self.kept_joined = np.concatenate([joined_left & joined_right, joined[self._rest]])[: self.kept - 1]
+        self._diagonal, self._gradient = np.empty((left, k, k)), np.empty((left, k))
+        self._upper = np.empty((left - 1, k, k))
+        self._solved = np.empty((self._pairs, k, 2 * k + 1))
+
+    def eliminate(self, work, diagonal, upper, gradient):
+        """The blocks of the problem that is left."""
+        k, pairs = self._k, self._pairs
+        if self._two:
+            diagonal = np.concatenate([diagonal, np.eye(k)[None]])
+            gradient, upper = np.concatenate([gradient, np.zeros((1, k))]), np.concatenate([upper, np.zeros((1, k, k))])
+        kept, kept_gradient = self._diagonal, self._gradient
+        for target, source in ((kept, diagonal), (kept_gradient, gradient)):
+            target[:pairs], target[pairs:] = source[self._even], source[self._rest]
+        self._upper[pairs:] = upper[self._rest]
+        for start in range(0, pairs, _CHUNK):
+            some = slice(start, min(start + _CHUNK, pairs))
+            after = slice(some.start + 1, some.stop + 1)
+            work.own, work.gradient = diagonal[self._odd][some], gradient[self._odd][some]
+            work.above, work.below = upper[self._even][some], upper[self._odd][some]
+            work.from_left, work.from_right = self._from_left[some], self._from_right[some]
+            # Blocks to the left and to the right overlap, so they are done one after the other.
+            work.eliminate(self._solved[some], self._upper[some])
+            work.leave_left(kept[some], kept_gradient[some])
+            work.leave_right(kept[after], kept_gradient[after])
+        return kept[: self.kept], self._upper[: self.kept - 1], kept_gradient[: self.kept]
+
+    def restore(self, x):
+        """All blocks (count, k) from those that were kept."""
+        k, pairs = self._k, self._pairs
         left, right = x[:pairs], x[1 : pairs + 1] if len(x) > pairs else np.zeros_like(x)
-        own = -to_gradient - np.einsum("nij,nj->ni", to_neighbours, np.concatenate([left, right], axis=1))
-        whole = np.empty((len(x) + pairs, x.shape[1]))
+        both = np.concatenate([left, right, np.ones((pairs, 1))], axis=1)
+        own = -np.einsum("nij,nj->ni", self._solved, both)
+        whole = np.empty((len(x) + pairs, k))
         whole[: 2 * pairs : 2], whole[2 * pairs :] = left, x[pairs:]
-        whole[1 : 2 * pairs : 2] = free * own + from_left * left + from_right * right
-        x = whole
-    return x
+        free = 1.0 - self._from_left - self._from_right
+        whole[1 : 2 * pairs : 2] = free * own + self._from_left * left + self._from_right * right
+        return whole
 
 
-def _eliminate_odd(diagonal, upper, gradient, joined):
-    """Eliminate blocks 1, 3, 5 … that have a neighbour on either side, or of two blocks the second; what is needed to
-    get them back, and the problem that is left. A last block without such a neighbour stays as it is."""
-    count, k = gradient.shape
-    if count == 2:
-        # The second block meets nothing on its right: a block that is idle stands there, and is left out again.
-        diagonal, gradient = np.concatenate([diagonal, np.eye(k)[None]]), np.concatenate([gradient, np.zeros((1, k))])
-        upper, joined = np.concatenate([upper, np.zeros((1, k, k))]), np.concatenate([joined, np.zeros((1, k), bool)])
-    pairs = (len(gradient) - 1) // 2
-    odd, even, rest = slice(1, 2 * pairs, 2), slice(0, 2 * pairs, 2), slice(2 * pairs, None)
-    joined_left, joined_right = joined[even], joined[odd]
-    from_left = joined_left.astype(float)
-    from_right = (joined_right & ~joined_left).astype(float)
+class _Work:
+    """Blocks that are eliminated together, in arrays that are used again for the next ones.
 
-    kept = np.concatenate([diagonal[even], diagonal[rest]])
-    kept_gradient = np.concatenate([gradient[even], gradient[rest]])
-    across, solved = np.empty((pairs, k, k)), np.empty((pairs, k, 2 * k + 1))
-    for start in range(0, pairs, _CHUNK):
-        some = slice(start, min(start + _CHUNK, pairs))
-        after = slice(some.start + 1, some.stop + 1)
-        left, right, across[some], solved[some] = _eliminate(
-            diagonal[odd][some],
-            gradient[odd][some],
-            upper[even][some],
-            upper[odd][some],
-            from_left[some],
-            from_right[some],
-        )
-        kept[some] += left[0]
-        kept_gradient[some] += left[1]
-        kept[after] += right[0]
-        kept_gradient[after] += right[1]
-
-    level = (1.0 - from_left - from_right, from_left, from_right, solved[:, :, 2 * k], solved[:, :, : 2 * k])
-    kept_upper = np.concatenate([across, upper[rest]])
-    kept_joined = np.concatenate([joined_left & joined_right, joined[rest]])
-    size = 1 if count == 2 else len(kept)
-    return level, kept[:size], kept_upper[: size - 1], kept_gradient[:size], kept_joined[: size - 1]
-
-
-def _eliminate(own, gradient, above, below, from_left, from_right):
-    """What blocks leave to their neighbours when they are eliminated.
-
-    own: (n, k, k), gradient: (n, k); above: (n, k, k) couples the left neighbour (rows) with the block, below: the
-    block (rows) with the right neighbour. A component that is joined to a neighbour, 1 in from_left or from_right (n,
-    k), is first replaced by the neighbour's; the others are eliminated. Returns what is added to the left and to the
-    right neighbour (block and gradient each), the block that couples the two (n, k, k), and how the block's own
-    components follow from the neighbours' (n, k, 2 k + 1).
+    ``own``: (n, k, k), ``gradient``: (n, k); ``above``: (n, k, k) couples the left neighbour (rows) with the block,
+    ``below`` the block (rows) with the right neighbour. A component that is joined to a neighbour, 1 in ``from_left``
+    or ``from_right`` (n, k), is replaced by the neighbour's; the others are eliminated.
     """
-    k = gradient.shape[1]
-    # Rows: this block; columns: left neighbour, right neighbour, gradient.
-    wide = np.empty((len(gradient), k, 2 * k + 1))
-    with_left, with_right, wide[:, :, 2 * k] = wide[:, :, :k], wide[:, :, k : 2 * k], gradient
-    np.multiply(own, from_left[:, None, :], out=with_left)
-    with_left += above.transpose(0, 2, 1)
-    np.multiply(own, from_right[:, None, :], out=with_right)
-    with_right += below
 
-    left = from_left[:, :, None] * with_left
-    left += above * from_left[:, None, :]
-    right = from_right[:, :, None] * with_right
-    right += below.transpose(0, 2, 1) * from_right[:, None, :]
-    across = from_left[:, :, None] * with_right
-    across += above * from_right[:, None, :]
+    own: np.ndarray
+    gradient: np.ndarray
+    above: np.ndarray
+    below: np.ndarray
+    from_left: np.ndarray
+    from_right: np.ndarray
 
-    free = 1.0 - from_left - from_right
-    wide *= free[:, :, None]
-    free_own = own * free[:, :, None]
-    free_own *= free[:, None, :]
-    free_own[:, np.arange(k), np.arange(k)] += 1.0 - free
-    solved = small_matrices.inverse(free_own) @ wide
-    schur = wide[:, :, : 2 * k].transpose(0, 2, 1) @ solved
-    left -= schur[:, :k, :k]
-    right -= schur[:, k:, k : 2 * k]
-    across -= schur[:, :k, k : 2 * k]
-    left_gradient = from_left * gradient - schur[:, :k, 2 * k]
-    right_gradient = from_right * gradient - schur[:, k:, 2 * k]
-    return (left, left_gradient), (right, right_gradient), across, solved
+    def __init__(self, count, k):
+        self._k = k
+        # Rows: this block; columns: left neighbour, right neighbour, gradient.
+        self._wide = np.empty((count, k, 2 * k + 1))
+        self._left, self._right, self._some = (np.empty((count, k, k)) for _ in range(3))
+        self._schur = np.empty((count, 2 * k, 2 * k + 1))
+
+    def eliminate(self, solved, across):
+        """Write to ``solved`` (n, k, 2 k + 1) how the block's own components follow from the neighbours', and to
+        ``across`` (n, k, k) the block that then couples the neighbours."""
+        n, k = self.gradient.shape
+        wide, left, right = self._wide[:n], self._left[:n], self._right[:n]
+        with_left, with_right, wide[:, :, 2 * k] = wide[:, :, :k], wide[:, :, k : 2 * k], self.gradient
+        free = 1.0 - self.from_left - self.from_right
+        with_left[...] = self.above.transpose(0, 2, 1)
+        with_right[...] = self.below
+        left[...] = right[...] = across[...] = 0.0
+        own = self.own
+        joined = np.flatnonzero(~free.all(axis=0))
+        if len(joined):
+            # Components from the first to the last that is joined anywhere: only these rows and columns change.
+            some = slice(joined[0], joined[-1] + 1)
+            own = self._take_joined(some, free, wide, left, right, across)
+        np.matmul(small_matrices.inverse(own), wide, out=solved)
+        schur = np.matmul(wide[:, :, : 2 * k].transpose(0, 2, 1), solved, out=self._schur[:n])
+        left -= schur[:, :k, :k]
+        right -= schur[:, k:, k : 2 * k]
+        across -= schur[:, :k, k : 2 * k]
+
+    def _take_joined(self, some, free, wide, left, right, across):
+        """Replace joined components, which lie in the slice ``some``, by the neighbours'; the block that is left."""
+        n, k = self.gradient.shape
+        with_left, with_right = wide[:, :, :k], wide[:, :, k : 2 * k]
+        by_left, by_right = self.from_left[:, None, some], self.from_right[:, None, some]
+        rows_left, rows_right = self.from_left[:, some, None], self.from_right[:, some, None]
+        with_left[:, :, some] += self.own[:, :, some] * by_left
+        with_right[:, :, some] += self.own[:, :, some] * by_right
+        np.multiply(with_left[:, some], rows_left, out=left[:, some])
+        left[:, :, some] += self.above[:, :, some] * by_left
+        np.multiply(with_right[:, some], rows_right, out=right[:, some])
+        right[:, :, some] += self.below.transpose(0, 2, 1)[:, :, some] * by_right
+        np.multiply(with_right[:, some], rows_left, out=across[:, some])
+        across[:, :, some] += self.above[:, :, some] * by_right
+        wide[:, some] *= free[:, some, None]
+        own = self._some[:n]
+        own[...] = self.own
+        own[:, some] *= free[:, some, None]
+        own[:, :, some] *= free[:, None, some]
+        index = np.arange(k)
+        own[:, index, index] += 1.0 - free
+        return own
+
+    def leave_left(self, block, gradient):
+        """Add to the left neighbours what the eliminated blocks leave to them."""
+        n, k = self.gradient.shape
+        block += self._left[:n]
+        gradient += self.from_left * self.gradient - self._schur[:n, :k, 2 * k]
+
+    def leave_right(self, block, gradient):
+        """Add to the right neighbours what the eliminated blocks leave to them."""
+        n, k = self.gradient.shape
+        block += self._right[:n]
+        gradient += self.from_right * self.gradient - self._schur[:n, k:, 2 * k]

@@ -8,32 +8,49 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from . import foot_lock, leg_chain, slide_removal
+from . import foot_lock, foot_turn, leg_chain, lift, slide_removal
+from . import ground as grounds
 from . import rotations as rot
 from .contacts import FLOOR_PERCENTILE
+from .ground import Ground
 
 # A planted toe further than this from its place (metres) is out of reach.
 OUT_OF_REACH = 1e-4
 # A pelvis or toe that moves less than this (metres) does not move: it is what single precision leaves of a clip that
 # was solved before, and a knee that is nearly straight would make a tenth of a millimetre of it.
 _STILL = 2e-6
+# A contact whose height on uneven ground changes by less than this (metres) with its place has found it.
+_PLACED, _MOST_PLACINGS = 1e-4, 4
+# What asks a heel or toe end to rise by more than this (metres) is a wall, such as the front of the next stair.
+_STEP = 0.08
+# How fast a foot that starts under the floor comes to it, m/s.
+_LEAVE = 0.2
 METHODS = ("offline", "runtime")
+_NO_FLOOR = leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """``method``: "offline" or "runtime". ``chain``: of the leg solver. ``lock``: of the runtime lock."""
+    """``method``: "offline" or "runtime". ``chain``: of the leg solver. ``lock``: of the runtime lock. ``terms``: of
+    the offline pass. ``keep_dips``: feet that are under the floor in the source may stay there. ``hold_heading``:
+    planted feet do not turn about the vertical. ``follow_slope``: 0..1, how far planted feet pitch with the ground."""
 
     method: str = "offline"
     chain: leg_chain.LegChainSettings = field(default_factory=leg_chain.LegChainSettings)
     lock: foot_lock.FootLockSettings = field(default_factory=foot_lock.FootLockSettings)
+    terms: slide_removal.Terms = field(
+        default_factory=lambda: slide_removal.Terms(smoothing=1.0 / 30.0, lower_hips=0.2)
+    )
+    keep_dips: bool = False
+    hold_heading: bool = False
+    follow_slope: float = 1.0
 
 
 @dataclass(frozen=True)
 class Correction:
     """``pelvis`` (frames, 3), metres, world. ``legs``: the LegSolution. ``locked`` (frames, legs): frames in which a
-    toe is held. ``ground`` (legs,): the height at which, world z. ``out_of_reach`` (frames, legs): held, but the leg
-    is too short. ``steps`` and ``converged`` of the offline pass."""
+    toe is held. ``ground`` (legs,): the height at which, world z, over level ground. ``out_of_reach`` (frames, legs):
+    held, but the leg is too short. ``steps`` and ``converged`` of the offline pass."""
 
     pelvis: np.ndarray
     legs: leg_chain.LegSolution
@@ -44,38 +61,61 @@ class Correction:
     converged: bool
 
 
-def remove_sliding(pelvis, pose, side, contacts, frame_rate, settings=Settings()):
+def remove_sliding(
+    pelvis, pose, side, contacts, frame_rate, settings=Settings(), ground=None, pinned=None, cyclic=False
+):
     """The correction under which the toes in contact stand still.
 
     pelvis: (frames, 3); pose: LegPose (frames, legs); side: (frames, legs, 3), see ``knee_side``; contacts: (frames,
-    legs) bool; frame_rate: Hz. World space, z up, metres. Returns a Correction; where nothing is in contact it
-    changes nothing. Raises ValueError for an unknown method or shapes that do not fit.
+    legs), bool or numbers as ``slide_removal.solve`` takes them; frame_rate: Hz. ground: Ground, or None for a level
+    one at the height at which the feet stand. pinned: (frames,) bool, frames that stay as they are; cyclic: the last
+    frame is the first again. World space, z up, metres. Returns a Correction; where nothing is in contact it changes
+    nothing. Raises ValueError for an unknown method or shapes that do not fit.
     """
     if settings.method not in METHODS:
         raise ValueError(f"method: expected one of {METHODS}, got {settings.method!r}")
-    contacts = np.asarray(contacts, bool)
+    contacts = np.asarray(contacts, float)
     if np.shape(pose.toe) != (*contacts.shape, 3) or np.shape(pelvis) != (len(contacts), 3):
         raise ValueError(
             f"expected pelvis (frames, 3) and a pose (frames, legs, 3) for contacts {contacts.shape},"
             f" got {np.shape(pelvis)} and {np.shape(pose.toe)}"
         )
-    ground = ground_heights(pose.toe, contacts)
-    if settings.method == "offline":
-        solution = slide_removal.solve(
-            pelvis, pose.toe, contacts, ground, frame_rate, _reach(pelvis, pose, settings.chain)
-        )
-        new_pelvis, targets, locked = solution.pelvis, solution.toes, solution.locked
-        steps, converged = solution.steps, solution.converged
-    else:
-        targets, locked = foot_lock.lock(pose.toe, contacts, ground, 1.0 / frame_rate, settings.lock)
-        new_pelvis, steps, converged = pelvis, 0, True
+    if settings.method == "runtime":
+        return _at_run_time(pelvis, pose, side, contacts > 0.5, frame_rate, settings)
+    ground = ground or Ground.of_contacts(pose, contacts > 0.0)
+    if not (contacts > 0.0).any():
+        return _unchanged(pelvis, pose, side, contacts, ground, settings)
 
-    new_pelvis, targets = _unless_still(new_pelvis, pelvis), _unless_still(targets, pose.toe)
+    floor = None if settings.keep_dips else ground.under(pose.toe, "toe")
+    leave = _leave(pinned, len(contacts), frame_rate)
+    if floor is not None:
+        floor = np.minimum(floor, pose.toe[..., 2] + leave)
+    source, rise = pose.toe, None
+    for _ in range(_MOST_PLACINGS):
+        turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic)
+        reach = _reach(pelvis, pose, turn, settings.chain)
+        heights = ground.of_each_contact(source, contacts > 0.0)
+        if not ground.level:
+            rise = ground.rise(heights, contacts > 0.0, frame_rate)
+            if floor is not None:
+                floor = ground.over_steps(ground.under(source, "toe"), heights, contacts > 0.0, frame_rate)
+                floor = np.minimum(floor, pose.toe[..., 2] + leave)
+        solution = slide_removal.solve(
+            pelvis, pose.toe, contacts, heights, frame_rate, reach, settings.terms, floor, pinned, cyclic, rise
+        )
+        if ground.level:
+            break
+        moved = ground.of_each_contact(solution.toes, contacts > 0.0) - heights
+        if not solution.locked.any() or np.abs(moved[solution.locked]).max() < _PLACED:
+            break
+        source = solution.toes
+
+    new_pelvis, targets = _unless_still(solution.pelvis, pelvis), _unless_still(solution.toes, pose.toe)
+    lowest = _lowest(pose, targets, turn, ground, contacts > 0.0, leave, frame_rate, settings, cyclic)
     shift = (new_pelvis - pelvis)[:, None]
-    moved = replace(pose, **{name: getattr(pose, name) + shift for name in ("hip", "knee", "heel", "toe", "toe_end")})
-    legs = leg_chain.solve(moved, targets, side, _minimum_heights(pose, contacts, ground), settings.chain)
-    out_of_reach = locked & (legs.residual > OUT_OF_REACH)
-    return Correction(new_pelvis, legs, locked, ground, out_of_reach, steps, converged)
+    legs = leg_chain.solve(_moved(pose, shift), targets, side, lowest, settings.chain, turn)
+    out_of_reach = solution.locked & (legs.residual > OUT_OF_REACH)
+    return Correction(new_pelvis, legs, solution.locked, ground.toe, out_of_reach, solution.steps, solution.converged)
 
 
 def ground_heights(toes, contacts):
@@ -84,19 +124,93 @@ def ground_heights(toes, contacts):
 
     Each leg has its own, since the joint of a toe is seldom as high on the left as on the right.
     """
-    return np.array([_height(toes[:, leg, 2], contacts[:, leg], 50.0) for leg in range(toes.shape[1])])
+    return np.array([grounds.height(toes[:, leg, 2], contacts[:, leg]) for leg in range(toes.shape[1])])
 
 
-def _reach(pelvis, pose, chain):
+def _at_run_time(pelvis, pose, side, contacts, frame_rate, settings):
+    """The Correction of toes that are locked frame by frame."""
+    heights = ground_heights(pose.toe, contacts)
+    targets, locked = foot_lock.lock(pose.toe, contacts, heights, 1.0 / frame_rate, settings.lock)
+    lowest = _minimum_heights(pose, contacts, heights)
+    legs = leg_chain.solve(pose, _unless_still(targets, pose.toe), side, lowest, settings.chain)
+    return Correction(pelvis, legs, locked, heights, locked & (legs.residual > OUT_OF_REACH), 0, True)
+
+
+def _unchanged(pelvis, pose, side, contacts, ground, settings):
+    legs = leg_chain.solve(pose, pose.toe, side, _NO_FLOOR, settings.chain)
+    none = np.zeros(contacts.shape, bool)
+    return Correction(np.array(pelvis, float), legs, none, ground.toe, none, 0, True)
+
+
+def _leave(pinned, frames, frame_rate):
+    """How far feet may have come to the floor (frames, 1), metres, from pinned frames (frames,) bool, in which they may
+    be under it."""
+    if pinned is None or not pinned.any():
+        return np.full((frames, 1), np.inf)
+    frame, at = np.arange(frames), np.flatnonzero(pinned)
+    place = np.searchsorted(at, frame)
+    before, after = at[np.maximum(place - 1, 0)], at[np.minimum(place, len(at) - 1)]
+    away = np.minimum(np.abs(frame - before), np.abs(frame - after))
+    return (_LEAVE / frame_rate * away)[:, None]
+
+
+def _turned_feet(pose, toes, planted, ground, still, settings, cyclic):
+    """Turns (frames, legs, 4) of the feet, or None."""
+    slope = 0.0 if ground.level else settings.follow_slope
+    if not settings.hold_heading and slope == 0.0:
+        return None
+    still = np.broadcast_to(still, planted.shape)
+    around = (_around(array, cyclic) for array in (pose.toe - pose.heel, planted, still, ground.normals(toes)))
+    turns = foot_turn.turns(*around, settings.hold_heading, slope)
+    return turns if turns is None else _middle(turns, len(planted), cyclic)
+
+
+def _lowest(pose, targets, turn, ground, contacts, leave, frame_rate, settings, cyclic):
+    """How low heel and toe end may go (frames, legs): not under the floor, which they come to without a kink. The toes
+    are above it already."""
+    if settings.keep_dips:
+        return _NO_FLOOR
+    # Where a foot is flat on a level floor, it tells where this is.
+    flat = grounds.flat(contacts) if ground.level else np.zeros_like(contacts)
+    flat = flat | (leave == 0.0)
+    heights = []
+    for joint in ("heel", "toe_end"):
+        offset = getattr(pose, joint) - pose.toe
+        points = targets + (offset if turn is None else rot.rotate(turn, offset))
+        required = ground.under(points, joint) - points[..., 2]
+        if not ground.level:
+            required = np.where(required < _STEP, required, 0.0)
+        required = np.minimum(required, leave)
+        around = _around(required, cyclic), _around(flat, cyclic)
+        up = _middle(lift.smooth(around[0], frame_rate, settings.terms.smoothing, around[1]), len(flat), cyclic)
+        heights.append(np.where(up > 0.0, points[..., 2] + up, -np.inf))
+    return leg_chain.MinimumHeights(heights[0], -np.inf, heights[1])
+
+
+def _around(values, cyclic):
+    """Values (frames, …) of a cyclic motion three times in a row, others as they are."""
+    return np.concatenate([values[:-1]] * 3 + [values[:1]]) if cyclic else values
+
+
+def _middle(values, frames, cyclic):
+    """What belongs to the motion itself of values that ``_around`` made longer."""
+    return values[frames - 1 : 2 * frames - 1] if cyclic else values
+
+
+def _moved(pose, shift):
+    return replace(pose, **{name: getattr(pose, name) + shift for name in ("hip", "knee", "heel", "toe", "toe_end")})
+
+
+def _reach(pelvis, pose, turn, chain):
     """How far the legs reach before they soften: as far as in the source, or to where the softening begins. The
     article's limit has no such bound."""
     if chain.limit != "reach":
         return None
     source = rot.length(pose.heel - pose.hip)[..., 0]
     full = (rot.length(pose.knee - pose.hip) + rot.length(pose.heel - pose.knee))[..., 0]
-    return slide_removal.Reach(
-        pose.hip - pelvis[:, None] + pose.toe - pose.heel, np.maximum(full - chain.softening, source)
-    )
+    foot = pose.toe - pose.heel
+    foot = foot if turn is None else rot.rotate(turn, foot)
+    return slide_removal.Reach(pose.hip - pelvis[:, None] + foot, np.maximum(full - chain.softening, source))
 
 
 def _unless_still(points, source):
@@ -116,6 +230,4 @@ def _minimum_heights(pose, contacts, ground):
 
 
 def _height(heights, contact, percentile):
-    return float(
-        np.percentile(heights[contact], percentile) if contact.any() else np.percentile(heights, FLOOR_PERCENTILE)
-    )
+    return float(np.percentile(heights[contact] if contact.any() else heights, percentile))

@@ -101,12 +101,13 @@ class LegSolution:
     residual: np.ndarray
 
 
-def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
+def solve(pose, toe_target, side, minimum, settings=LegChainSettings(), turn=None):
     """Pose the legs so that each toe comes to its target.
 
     pose: LegPose of shape (…), e.g. (frames, legs), hips already where they shall be. toe_target: (…, 3) world,
     metres. side: (…, 3) world direction about which the knee bends further (see ``two_bone.solve``). minimum:
-    MinimumHeights, used with ``height_clamp``. Returns a LegSolution; raises ValueError for a wrong shape or limit.
+    MinimumHeights, used with ``height_clamp``. turn: world rotations (…, 4) of the whole foot about its toe, or None;
+    with ``keep_foot`` only. Returns a LegSolution; raises ValueError for a wrong shape or limit.
     Where a leg cannot reach, the toe is left where the leg ends.
     """
     toe_target = np.array(toe_target, float)
@@ -120,7 +121,10 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
             raise ValueError(f"minimum.{height.name}: expected a number or shape {shape[:-1]}, got {given}")
     if settings.limit not in ("reach", "pose"):
         raise ValueError(f'limit: expected "reach" or "pose", got {settings.limit!r}')
+    carried = np.broadcast_to(rot.IDENTITY, (*shape[:-1], 4)) if turn is None else turn
     foot = pose.toe - pose.heel
+    if settings.keep_foot and turn is not None:
+        foot = rot.rotate(turn, foot)
 
     if settings.height_clamp:
         toe_target[..., 2] = np.maximum(toe_target[..., 2], minimum.toe)
@@ -132,14 +136,15 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings()):
     leg = two_bone.solve(pose.hip, pose.knee, pose.heel, within_reach, side, settings.passes)
     heel = leg.heel_world
 
-    carried = np.broadcast_to(rot.IDENTITY, leg.knee.shape) if settings.keep_foot else leg.knee
-    foot_turn = carried
+    # Before it looks at its target, a foot either keeps its heading in the world or is carried along by the shin.
+    kept = foot if settings.keep_foot else rot.rotate(leg.knee, foot)
+    foot_turn = carried = carried if settings.keep_foot else leg.knee
     if settings.heel_look_at:
-        look = rot.between(rot.rotate(carried, foot), toe_target - heel)
+        look = rot.between(kept, toe_target - heel)
         if settings.keep_foot:
             look = _at_most(look, settings.max_pivot + _angle(foot, toe_target - heel_target))
         foot_turn = rot.multiply(look, carried)
-    toe = heel + rot.rotate(foot_turn, foot)
+    toe = heel + rot.rotate(foot_turn, pose.toe - pose.heel)
 
     toe_turn = carried if settings.keep_foot else foot_turn
     toe_end = toe + rot.rotate(toe_turn, pose.toe_end - pose.toe)

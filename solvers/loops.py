@@ -1,6 +1,6 @@
 """Short loops, as games have them: a cycle goes on where it ends, so its first frames know what came before."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 import numpy as np
@@ -45,8 +45,18 @@ class Cycle:
 
 def find(toes, root, frame_rate):
     """The Cycle of toes (frames, legs, 3) and root (frames, 3), world space, z up, metres, at ``frame_rate`` (Hz)."""
+    if len(toes) > _SECONDS * frame_rate + 1:
+        return Cycle()
+    cycle = ends(toes, root)
+    if not cycle.period:
+        return cycle
+    return replace(cycle, times=2 * max(1, ceil(0.5 * _REPEATED * frame_rate / cycle.period)) + 1)
+
+
+def ends(toes, root):
+    """The Cycle of toes (frames, points, 3) and root (frames, 3), however long it is, not repeated."""
     frames = len(toes)
-    if not _LEAST_FRAMES <= frames <= _SECONDS * frame_rate + 1:
+    if frames < _LEAST_FRAMES:
         return Cycle()
     level = np.array([1.0, 1.0, 0.0])
     pose = toes - (root * level)[:, None]
@@ -58,8 +68,8 @@ def find(toes, root, frame_rate):
     if np.abs(gap).max() < _CLOSED * most:
         period = frames - 1
     elif np.abs(gap - 0.5 * (step[0] + step[-1])).max() < _NEXT * most:
-        period, way = frames, way * (frames / (frames - 1.0))
+        period = frames
+        way = way + 0.5 * (root[1] - root[0] + root[-1] - root[-2]) * level
     else:
         return Cycle()
-    times = 2 * max(1, ceil(0.5 * _REPEATED * frame_rate / period)) + 1
-    return Cycle(period, times, way)
+    return Cycle(period, 1, way)

@@ -8,10 +8,16 @@ least-squares problem,
              + ½ Σ |Δ(t − t⁰)|²                      a toe keeps its velocity, except between two frames in contact
              + ½ Σ (|p − t| − |p⁰ − t⁰|)²            distance from pelvis to toe, every frame and leg
              + ½ 1e-6 (|p − p⁰|² + Σ |t − t⁰|²)      fixes the free translation
-             + ½ 3 Σ max(|p − t + c| − r, 0)²       a leg is not asked to be longer than it is (ours, with ``Reach``)
     subject to  t constant over each run of ≥ 2 contact frames, at the height of the ground
 
-in which each frame meets only its neighbours: Gauss-Newton on a block tridiagonal system, with Newton's own
+to which ours are added, each of which can be left out (``Terms``, and the arguments of ``solve``):
+
+             + ½ τ² Σ (L · |Δ²(p − p⁰)|² + |Δ²(t − t⁰)|²)   acceleration, across the ends of contacts too
+             + ½ 3 Σ max(|p − t + c| − r, 0)²               a leg is not asked to be longer than it is
+             + ½ 1e5 Σ max(floor − t_z, 0)²                 free toes stay above the floor
+             + ½ L Σ (α |p − p⁰|²_xy + β max(p⁰_z − p_z, 0)²)   path and height of the pelvis
+
+Each frame meets only the two before and after it: Gauss-Newton on a block tridiagonal system, with Newton's own
 second-order term near the solution, first on every eighth frame, then on more, then on all. Sums over frames are
 weighted as integrals over time, so that a rate of 60 Hz gives the sums above and another rate the same motion.
 """
@@ -20,39 +26,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import block_tridiagonal
+from . import unknowns
+from .clip_problem import RATE, Motion, Problem, Reach, Terms, most_acceleration, most_stretching
 
-# The rate at which the sums of the problem are the article's own, Hz.
-_RATE = 60.0
-_ANCHOR = 1e-6
-# How much more it counts, beside the distance from pelvis to toe, that a leg is asked for more than its length.
-_TOO_LONG = 3.0
-# A step in which nothing moves further than this (metres) was the last.
+__all__ = ["Reach", "SlideRemoval", "Terms", "solve"]
+
+_ARTICLE = Terms()
+# A foot that is held in part, or slides on purpose, keeps the velocity that it shall have by so much more than a free
+# one.
+_FIRM = 100.0
+# Lengths below are shares of the distance from pelvis to toe, so that a world of another unit gives the same answer.
+# A step in which nothing moves further than this was the last.
 _TOLERANCE = 1e-6
-# Steps shorter than this (metres) are near enough to the solution for Newton's.
+# Steps shorter than this are near enough to the solution for Newton's.
 _NEWTON_RADIUS = 0.02
 # What is left after one of Newton's is so many times less than the step itself, at least, where the tolerances are.
 _NEWTON_GAIN = 100.0
-# The coarse levels keep every so manieth frame, and end sooner (metres).
-_COARSE_STRIDES = (8, 4, 2)
-_COARSE_TOLERANCE = 1e-4
+# A Newton step so short that gains no more than this share of the energy was the last, too: where toes come to the
+# floor or to what they may accelerate, the last of them go to and fro.
+_SHORT, _LITTLE = 1e-3, 1e-5
+# The coarse levels: every so manieth frame, so many about the ends of contacts, and what is their last step.
+_COARSE = ((8, 0, 3e-4), (8, 3, 1e-5))
 # A level is worth its while from so many frames on, and when it leaves out more than this share of them.
 _LEAST_COARSE = 24
 _MOST_COARSE = 0.7
-_MOST_STEPS = 100
+_MOST_STEPS, _MOST_COARSE_STEPS = 100, 10
+# A cyclic motion has more frames than this.
+_LEAST_CYCLE = 5
 _MOST_HALVINGS = 30
+_NEWTON_HALVINGS = 3
 # Energies are compared to this share: below it a difference is rounding.
 _ENERGY_ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Reach:
-    """How far the legs reach. ``offset`` (frames, legs, 3): what is to be added to pelvis minus toe to get hip minus
-    heel, metres; ``length`` (frames, legs): how long that may become, metres. Article's own problem has no such
-    bound, and leaves what the legs cannot do to the leg solver."""
-
-    offset: np.ndarray
-    length: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -71,180 +75,208 @@ class SlideRemoval:
     converged: bool
 
 
-def solve(pelvis, toes, contacts, ground_height, frame_rate=_RATE, reach=None):
+def solve(
+    pelvis,
+    toes,
+    contacts,
+    ground_height,
+    frame_rate=RATE,
+    reach=None,
+    terms=_ARTICLE,
+    floor=None,
+    pinned=None,
+    cyclic=False,
+    rise=None,
+):
     """Remove the sliding of planted toes.
 
-    pelvis: (frames, 3) and toes: (frames, legs, 3), world space, z up, metres. contacts: (frames, legs) bool.
-    ground_height: world z, metres, broadcast to (frames, legs); a contact takes that of its first frame. frame_rate:
-    Hz. reach: Reach, or None for the article's problem. Returns a SlideRemoval; the contacts hold exactly. Raises
-    ValueError for shapes that do not fit, values that are not finite, or a rate that is not positive.
+    pelvis: (frames, 3) and toes: (frames, legs, 3), world space, z up, metres. contacts: (frames, legs), bool or
+    numbers: 1 holds a toe, a share below it holds it in part (it slides by the rest of its way), 0 leaves it free,
+    and below 0 it slides on purpose, just as it does in the source. ground_height: world z, metres, broadcast to
+    (frames, legs); a contact takes that of its first frame. frame_rate: Hz. reach: Reach, or None for legs of any
+    length. terms: Terms. floor: lowest heights of free toes, world z, broadcast to (frames, legs), or None. pinned:
+    (frames,) bool, frames that stay as they are; a contact that goes on into them takes its place from there. cyclic:
+    the last frame is the first again, but for the way between them. rise: (frames, 1 + legs), metres by which pelvis
+    and toes shall be higher than in the source, as uneven ground has it, or None.
+
+    Returns a SlideRemoval; the contacts hold exactly. Raises ValueError for shapes that do not fit, values that are
+    not finite, or a rate that is not positive.
     """
-    pelvis, toes, contacts = np.asarray(pelvis, float), np.asarray(toes, float), np.asarray(contacts, bool)
+    pelvis, toes, contacts = np.asarray(pelvis, float), np.asarray(toes, float), np.asarray(contacts, float)
     frames, legs = contacts.shape
     if pelvis.shape != (frames, 3) or toes.shape != (frames, legs, 3):
         raise ValueError(
             f"expected pelvis {(frames, 3)} and toes {(frames, legs, 3)} for contacts {contacts.shape},"
             f" got {pelvis.shape} and {toes.shape}"
         )
-    if not all(np.isfinite(values).all() for values in (pelvis, toes, ground_height)):
-        raise ValueError("pelvis, toes and ground_height: expected finite numbers")
+    if not all(np.isfinite(values).all() for values in (pelvis, toes, contacts, ground_height)):
+        raise ValueError("pelvis, toes, contacts and ground_height: expected finite numbers")
     if not frame_rate > 0.0:
         raise ValueError(f"frame_rate: expected a positive number of frames per second, got {frame_rate}")
-
-    joined = contacts[1:] & contacts[:-1]
-    locked = np.zeros_like(contacts)
-    locked[1:] |= joined
-    locked[:-1] |= joined
-    if not locked.any():
-        return SlideRemoval(pelvis.copy(), toes.copy(), locked, 0.0, 0, 0.0, True)
-
+    if cyclic and frames > _LEAST_CYCLE:
+        return _solve_cycle(pelvis, toes, contacts, ground_height, frame_rate, reach, terms, floor, rise)
+    ground = np.broadcast_to(np.asarray(ground_height, float), (frames, legs))
+    lowest = np.broadcast_to(-np.inf if floor is None else np.asarray(floor, float), (frames, legs))
+    pinned = np.zeros(frames, bool) if pinned is None else np.asarray(pinned, bool)
     source = np.concatenate([pelvis[:, None], toes], axis=1)
-    first = _first_of_run(joined, locked)
-    points = _standing(source, locked, first, ground_height)
-    steps, longest = 0, np.inf
-    for stride in _COARSE_STRIDES:
-        kept = _kept_frames(locked, joined, stride)
-        if _LEAST_COARSE <= len(kept) < _MOST_COARSE * frames:
-            problem = _Problem(source, joined, locked, kept, frame_rate, reach)
-            coarse, taken, longest, _ = _descend(problem, points[kept], _COARSE_TOLERANCE, longest)
-            points = source + _interpolated(kept, coarse - source[kept], frames)
-            points = _standing(points, locked, first, ground_height, at_first=True)
-            steps += taken
-    problem = _Problem(source, joined, locked, np.arange(frames), frame_rate, reach)
-    points, taken, last_step, converged = _descend(problem, points, _TOLERANCE, longest)
+    return _solve(source, contacts, ground, frame_rate, reach, terms, lowest, pinned, None, rise)
+
+
+def _solve_cycle(pelvis, toes, contacts, ground_height, frame_rate, reach, terms, floor, rise):
+    """The solution on all frames but the last, which is the first again."""
+    frames, legs = contacts.shape
+    way = pelvis[-1] - pelvis[0]
+    once = slice(0, frames - 1)
+    ground = np.broadcast_to(np.asarray(ground_height, float), (frames, legs))[once]
+    lowest = np.broadcast_to(-np.inf if floor is None else np.asarray(floor, float), (frames, legs))[once]
+    reach = reach and reach.at(once)
+    source = np.concatenate([pelvis[:, None], toes], axis=1)[once]
+    pinned = np.zeros(frames - 1, bool)
+    rise = None if rise is None else rise[once]
+    found = _solve(source, contacts[once], ground, frame_rate, reach, terms, lowest, pinned, way, rise)
     return SlideRemoval(
-        points[:, 0], points[:, 1:], locked, problem.energy(points), steps + taken, last_step, converged
+        np.concatenate([found.pelvis, found.pelvis[:1] + way]),
+        np.concatenate([found.toes, found.toes[:1] + way]),
+        np.concatenate([found.locked, found.locked[:1]]),
+        found.energy,
+        found.steps,
+        found.last_step,
+        found.converged,
     )
 
 
-class _Problem:
-    """The sum that is minimised, on the frames ``kept``. Points are (kept, 1 + legs, 3): pelvis, then toes."""
+def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, way, rise):
+    """SlideRemoval of points (frames, 1 + legs, 3). way: (3,), how far a cyclic motion gets in a cycle, else None."""
+    frames, cyclic = len(source), way is not None
+    stands = _Standing(source, contacts >= 1.0, ground, pinned, way)
+    most = stretching = np.full(contacts.shape, np.inf)
+    if terms.smoothing > 0.0 and frames > 2:
+        about = max(1, round(terms.smoothing * frame_rate))
+        most = most_acceleration(source[:, 1:], stands.joined[:, 1:], about, way)
+        if reach is not None:
+            stretching = most_stretching(source[:, 0], source[:, 1:], reach, about, cyclic)
+    guide, firmness = _guide(source, contacts, cyclic)
+    if rise is not None:
+        guide = guide + rise[..., None] * (0.0, 0.0, 1.0)
+    motion = Motion(source, guide, firmness, stands.joined, stands.held(terms), floor, most, stretching, reach, way)
+    if not stands.locked.any() and not (source[:, 1:, 2] < floor).any() and (motion.guide == source).all():
+        return SlideRemoval(source[:, 0].copy(), source[:, 1:].copy(), stands.locked, 0.0, 0, 0.0, True)
 
-    def __init__(self, source, joined, locked, kept, frame_rate, reach):
-        self.source = source[kept]
-        legs = locked.shape[1]
-        span = np.diff(kept).astype(float)
-        self.joined = joined[kept[:-1]]
-        self.locked = locked[kept]
-
-        whole = np.zeros(len(kept))
-        whole[:-1] += 0.5 * span
-        whole[1:] += 0.5 * span
-        whole[0] += 0.5
-        whole[-1] += 0.5
-        self.node = whole * (_RATE / frame_rate)
-        self.edge = (
-            np.concatenate([np.full((len(span), 1), float(legs)), ~self.joined], axis=1)
-            * (frame_rate / _RATE / span)[:, None]
-        )
-        self.anchor = np.full(self.source.shape, _ANCHOR) * self.node[:, None, None]
-        self.held = np.zeros(self.source.shape, bool)
-        self.held[:, 1:, 2] = self.locked
-        self.anchor[self.held] = 0.0
-
-        self.length = self._legs(self.source)[1]
-        self.reach = reach and Reach(reach.offset[kept], reach.length[kept])
-        size = 3 * (1 + legs)
-        self.same = np.zeros((len(span), 1 + legs, 3), bool)
-        self.same[:, 1:] = self.joined[..., None]
-        self.same = self.same.reshape(-1, size)
-        self._moving = ~self.held.reshape(-1, size)
-        self._linear_diagonal, self._upper = self._linear_blocks()
-
-    def energy(self, points):
-        """The value of the sum at ``points``."""
-        moved = points - self.source
-        steps = np.diff(moved, axis=0)
-        total = np.einsum("el,elc,elc->", self.edge, steps, steps)
-        for weight, _, _, stretch in self._stretches(points):
-            total += np.einsum("i,il->", self.node, weight * stretch**2)
-        total += np.einsum("ilc,ilc,ilc->", self.anchor, moved, moved)
-        return 0.5 * float(total)
-
-    def step(self, points, newton):
-        """The step (kept, 1 + legs, 3) to the minimum of the problem's quadratic model at ``points``: Gauss-Newton's,
-        or Newton's own."""
-        frames, count = points.shape[:2]
-        moved = points - self.source
-        flow = self.edge[..., None] * np.diff(moved, axis=0)
-        gradient = self.anchor * moved
-        gradient[1:] += flow
-        gradient[:-1] -= flow
-
-        curvature = np.zeros((frames, count - 1, 3, 3))
-        for weight, offset, length, stretch in self._stretches(points):
-            weight = self.node[:, None] * weight
-            safe = np.where(length > 0.0, length, 1.0)
-            along = offset / safe[..., None]
-            pull = (weight * stretch)[..., None] * along
-            gradient[:, 0] += pull.sum(1)
-            gradient[:, 1:] -= pull
-            square = along[..., :, None] * along[..., None, :]
-            if newton:
-                share = (stretch / safe)[..., None, None]
-                square = (1.0 - share) * square + share * np.eye(3)
-            curvature += weight[..., None, None] * square
-        diagonal = self._linear_diagonal.copy()
-        blocks = diagonal.reshape(frames, count, 3, count, 3)
-        blocks[:, 0, :, 0] += curvature.sum(1)
-        for leg in range(1, count):
-            blocks[:, leg, :, leg] += curvature[:, leg - 1]
-            blocks[:, 0, :, leg] -= curvature[:, leg - 1]
-            blocks[:, leg, :, 0] -= curvature[:, leg - 1]
-        diagonal *= self._moving[:, :, None]
-        diagonal *= self._moving[:, None, :]
-        size = 3 * count
-        diagonal[:, np.arange(size), np.arange(size)] += ~self._moving
-        gradient = gradient.reshape(frames, size) * self._moving
-        return block_tridiagonal.minimize(diagonal, self._upper, gradient, self.same).reshape(points.shape)
-
-    def _stretches(self, points):
-        """The terms that are lengths: weight (kept, legs), vector (kept, legs, 3), its length and by how much it is
-        too long."""
-        offset, length = self._legs(points)
-        yield np.ones_like(length), offset, length, np.where(length > 0.0, length - self.length, 0.0)
-        if self.reach is not None:
-            offset = offset + self.reach.offset
-            length = np.sqrt(np.einsum("ilc,ilc->il", offset, offset))
-            too_long = length > self.reach.length
-            yield _TOO_LONG * too_long, offset, length, np.where(too_long, length - self.reach.length, 0.0)
-
-    def _legs(self, points):
-        """From toe to pelvis (kept, legs, 3), and its length."""
-        offset = points[:, :1] - points[:, 1:]
-        return offset, np.sqrt(np.einsum("ilc,ilc->il", offset, offset))
-
-    def _linear_blocks(self):
-        frames, count = self.source.shape[:2]
-        size = 3 * count
-        diagonal = np.zeros((frames, size, size))
-        upper = np.zeros((frames - 1, size, size))
-        index = np.arange(size)
-        edge = np.repeat(self.edge, 3, axis=1)
-        diagonal[:, index, index] = self.anchor.reshape(frames, size)
-        diagonal[1:, index, index] += edge
-        diagonal[:-1, index, index] += edge
-        # A held height does not move, so it meets nothing; a joined component has no edge of its own.
-        upper[:, index, index] = -edge * self._moving[1:] * self._moving[:-1]
-        return diagonal, upper
+    points = stands.placed(source + (guide - source) * (0.0, 0.0, 1.0))
+    size = float(np.median(np.linalg.norm(source[:, :1] - source[:, 1:], axis=-1))) or 1.0
+    steps, longest = 0, np.inf
+    for stride, about, tolerance in () if cyclic else _COARSE:
+        kept = _kept_frames(stands, pinned, stride, about)
+        if _LEAST_COARSE <= len(kept) < _MOST_COARSE * frames:
+            problem = Problem(motion, kept, frame_rate, terms)
+            coarse, taken, longest, _ = _descend(problem, points[kept], tolerance, size, longest, _MOST_COARSE_STEPS)
+            points = source + _interpolated(kept, coarse - source[kept], frames)
+            points = stands.placed(points, at_first=True)
+            steps += taken
+    problem = Problem(motion, np.arange(frames), frame_rate, terms)
+    points, taken, last_step, converged = _descend(problem, points, _TOLERANCE, size, longest, _MOST_STEPS)
+    return SlideRemoval(
+        points[:, 0], points[:, 1:], stands.locked, problem.energy(points), steps + taken, last_step, converged
+    )
 
 
-def _descend(problem, points, tolerance, longest=np.inf):
-    """Steps until none would move anything further than ``tolerance`` (metres), each of which lowers the energy.
-    ``longest``: how far the last step before went. Returns the points, the number of steps, the length of the last, and
-    whether the tolerance was met."""
+def _guide(source, contacts, cyclic):
+    """The motion whose velocity is kept (frames, 1 + legs, 3), and by how much more than usual it counts that each step
+    keeps it (steps, 1 + legs)."""
+    share = contacts if not cyclic else np.concatenate([contacts, contacts[:1]])
+    share = np.minimum(share[1:], share[:-1])
+    firmness = np.ones((len(share), source.shape[1]))
+    firmness[:, 1:][(share != 0.0) & (share < 1.0)] = _FIRM
+    slowed = np.clip(share, 0.0, 1.0) * (share < 1.0)
+    if not slowed.any():
+        return source, firmness
+    step = np.diff(source, axis=0)
+    step[:, 1:] *= 1.0 - slowed[: len(step), :, None]
+    return np.concatenate([source[:1], source[:1] + np.cumsum(step, axis=0)]), firmness
+
+
+class _Standing:
+    """Where toes stand: ``locked`` (frames, legs), the frames in which; ``joined`` (steps, 1 + legs), see Motion."""
+
+    def __init__(self, source, contacts, ground, pinned, way):
+        self._source, self._pinned = source, pinned
+        self._ground, self._way = ground, way
+        frames, legs = contacts.shape
+        steps = frames if way is not None else max(frames - 1, 0)
+        after = (np.arange(steps) + 1) % max(frames, 1)
+        together = contacts[:steps] & contacts[after]
+        self.locked = np.zeros_like(contacts)
+        self.joined = np.zeros((steps, 1 + legs), bool)
+        self._given = np.zeros_like(contacts)
+        self._runs = []
+        for leg in range(legs):
+            for run in unknowns.runs(together[:, leg], way is not None):
+                self._add(leg, run)
+        self.joined &= ~(pinned[:steps] | pinned[after])[:, None]
+
+    def _add(self, leg, run):
+        fixed = self._pinned[run]
+        free = run[~fixed]
+        if (fixed[0] and fixed[-1]) or not len(free):
+            # Its places at the two ends are not one place, or there is nothing to move.
+            return
+        place = None
+        if fixed.any():
+            place = self._source[run[np.flatnonzero(fixed)[-1 if fixed[0] else 0]], 1 + leg]
+            self._given[free, leg] = True
+        self.locked[free, leg] = True
+        self.joined[free[:-1], 1 + leg] = True
+        if self._way is not None and len(run) == len(self.joined):
+            self.joined[:, 1 + leg] = True
+        self._runs.append((leg, free, place, self._ground[run[0], leg]))
+
+    def held(self, terms):
+        """Components (frames, 1 + legs, 3) bool that are given: heights of contacts, pinned frames, the path that is
+        kept."""
+        held = np.zeros(self._source.shape, bool)
+        held[:, 1:, 2] = self.locked
+        held[:, 1:] |= self._given[..., None]
+        held[self._pinned] = True
+        held[:, 0, :2] |= terms.keep_path >= 1.0
+        return held
+
+    def placed(self, points, at_first=False):
+        """Points whose toes stand in one place in each run: the mean of the run's, or where they are ``at_first``, at
+        the height of the ground."""
+        points = points.copy()
+        for leg, run, place, ground in self._runs:
+            further = np.zeros((len(run), 3))
+            if self._way is not None:
+                further[run < run[0]] = self._way
+            toe = points[run, 1 + leg] + further
+            if place is None:
+                place = (toe[0] if at_first else toe.mean(0)) * (1.0, 1.0, 0.0) + (0.0, 0.0, ground)
+            points[run, 1 + leg] = place - further
+        return points
+
+
+def _descend(problem, points, tolerance, size, longest, most=_MOST_STEPS):
+    """Steps until none would move anything further than ``tolerance`` times ``size`` (metres), each of which lowers the
+    energy. Where Gauss-Newton's go too far, Newton's own are tried, which see how lengths turn. ``longest``: how far
+    the last step before went. Returns the points, the number of steps, the length of the last, and whether the
+    tolerance was met."""
     energy = problem.energy(points)
-    for taken in range(1, _MOST_STEPS + 1):
-        newton = longest < _NEWTON_RADIUS
-        moved = _lowered(problem, points, energy, newton=True, halvings=0) if newton else None
+    shortened = False
+    for taken in range(1, most + 1):
+        newton = shortened or longest < _NEWTON_RADIUS * size
+        moved = _lowered(problem, points, energy, newton=True, halvings=_NEWTON_HALVINGS) if newton else None
         if moved is None:
             newton, moved = False, _lowered(problem, points, energy, newton=False, halvings=_MOST_HALVINGS)
         if moved is None:
             return points, taken, longest, False
+        shortened = np.abs(moved[0] - points).max() < 0.5 * moved[2]
+        gained = energy - moved[1]
         points, energy, longest = moved
-        if longest < tolerance * (_NEWTON_GAIN if newton else 1.0):
+        if longest < tolerance * size * (_NEWTON_GAIN if newton else 1.0):
             return points, taken, longest, True
-    return points, _MOST_STEPS, longest, False
+        if newton and problem.terms.smoothing and longest < _SHORT * size and gained < _LITTLE * energy:
+            return points, taken, longest, True
+    return points, most, longest, False
 
 
 def _lowered(problem, points, energy, newton, halvings):
@@ -261,53 +293,25 @@ def _lowered(problem, points, energy, newton, halvings):
     return None
 
 
-def _first_of_run(joined, locked):
-    """For each frame and leg the first frame of its run (frames, legs); a frame that is not held is its own."""
-    frames = np.arange(len(locked))[:, None]
-    starts = np.where(np.concatenate([np.zeros((1, locked.shape[1]), bool), joined]), 0, frames)
-    return np.maximum.accumulate(starts, axis=0)
-
-
-def _standing(points, locked, first, ground_height, at_first=False):
-    """Points whose held toes stand in one place in each run: the mean of the run's, or where they are ``at_first``,
-    at the height of the ground."""
-    points = points.copy()
-    frames, legs = locked.shape
-    ground = np.broadcast_to(np.asarray(ground_height, float), (frames, legs))
-    for leg in range(legs):
-        held = locked[:, leg]
-        run = first[held, leg]
-        toe = points[held, 1 + leg]
-        if at_first:
-            place = points[run, 1 + leg]
-        else:
-            size = np.bincount(run, minlength=frames)
-            place = (
-                np.stack([np.bincount(run, toe[:, axis], minlength=frames)[run] for axis in range(3)], axis=1)
-                / size[run][:, None]
-            )
-        place[:, 2] = ground[run, leg]
-        points[held, 1 + leg] = place
-    return points
-
-
-def _kept_frames(locked, joined, stride):
-    """Frames of a coarse level: every ``stride``-th, the first and last of the clip, and those about the ends of each
-    run."""
-    frames = len(locked)
-    keep = np.zeros(frames, bool)
+def _kept_frames(stands, pinned, stride, about):
+    """Frames of a coarse level: every ``stride``-th, the first and last of the clip, those that are pinned, and those
+    at the ends of each run, with ``about`` more on either side."""
+    keep = pinned.copy()
+    keep[1:] |= pinned[:-1]
+    keep[:-1] |= pinned[1:]
     keep[::stride] = True
     keep[[0, -1]] = True
-    change = np.any(joined[1:] != joined[:-1], axis=1)
-    keep[1:-1] |= change
-    lone = np.any(joined, axis=1)
-    keep[[0, -1]] |= lone[[0, -1]] if frames > 1 else False
+    ends = 1 + np.flatnonzero(np.any(stands.joined[1:] != stands.joined[:-1], axis=1))
+    for away in range(-about, about + 1):
+        keep[np.clip(ends + away, 0, len(keep) - 1)] = True
     return np.flatnonzero(keep)
 
 
 def _interpolated(kept, values, frames):
-    """Values (kept, …) at the frames ``kept``, drawn straight to all frames."""
+    """Values (kept, …) at the frames ``kept``, drawn to all frames on curves that are smooth there."""
     index = np.clip(np.searchsorted(kept, np.arange(frames), side="right") - 1, 0, len(kept) - 2)
-    share = (np.arange(frames) - kept[index]) / (kept[index + 1] - kept[index])
-    share = share.reshape(-1, *(1,) * (values.ndim - 1))
-    return values[index] * (1.0 - share) + values[index + 1] * share
+    wide = (kept[index + 1] - kept[index]).reshape(-1, *(1,) * (values.ndim - 1))
+    t = (np.arange(frames) - kept[index]).reshape(wide.shape) / wide
+    slope = np.gradient(values, kept, axis=0)
+    a, b, u, v = values[index], values[index + 1], slope[index] * wide, slope[index + 1] * wide
+    return a + t * (u + t * ((3.0 * (b - a) - 2.0 * u - v) + t * (2.0 * (a - b) + u + v)))
