@@ -42,7 +42,7 @@ import numpy as np  # noqa: E402
 from footlock.operators import detect_contacts, fit_root, remove_sliding, reports  # noqa: E402
 from footlock.rig import bvh, bvh_armature, clip, contact_property, correction, labels, mapping, markers  # noqa: E402  # noqa: E402
 from footlock.rig.contact_property import State  # noqa: E402
-from footlock.solvers import contacts, foot_skate  # noqa: E402
+from footlock.solvers import contacts, foot_skate, slide_removal  # noqa: E402
 from footlock.solvers.errors import FootlockError  # noqa: E402
 
 
@@ -111,6 +111,42 @@ def parser():
         choices=foot_skate.METHODS,
         default="offline",
         help="solve the whole clip, or lock frame by frame (%(default)s)",
+    )
+    removal = foot_skate.Settings()
+    p.add_argument(
+        "--smoothing",
+        type=_at_least_zero,
+        default=removal.terms.smoothing,
+        metavar="S",
+        help="seconds over which feet ease into and out of a contact (%(default).3f)",
+    )
+    p.add_argument(
+        "--keep-path",
+        type=_share,
+        default=removal.terms.keep_path,
+        metavar="SHARE",
+        help="how far the pelvis keeps its path over the ground, 0 to 1 (%(default)g)",
+    )
+    p.add_argument(
+        "--lower-hips",
+        type=_share,
+        default=removal.terms.lower_hips,
+        metavar="SHARE",
+        help="how freely the hips sink so that legs reach, 0 to 1 (%(default)g)",
+    )
+    p.add_argument("--hold-heading", action="store_true", help="planted feet do not turn about the vertical either")
+    p.add_argument("--keep-dips", action="store_true", help="feet under the floor in the source may stay there")
+    p.add_argument("--floor-height", type=_number, metavar="M", help="height of the floor, to which the clip is moved")
+    p.add_argument("--floor-object", metavar="NAME", help="object of a .blend on which the feet stand")
+    p.add_argument("--cyclic", action="store_true", help="the clips are loops and stay so")
+    p.add_argument("--pin-first", action="store_true", help="the first pose stays as it is")
+    p.add_argument("--pin-last", action="store_true", help="the last pose stays as it is")
+    p.add_argument(
+        "--frames",
+        type=_number,
+        nargs=2,
+        metavar=("FIRST", "LAST"),
+        help="correct these frames only; the others stay as they are",
     )
     p.add_argument("--report", type=Path, metavar="FILE", help="write what was found and done as JSON")
     return p
@@ -201,7 +237,10 @@ def _correct(scene, armature, legs, given, options):
     found, said = _contacts(scene, armature, legs, source, given, options)
     if options.fit_root and found.any():
         said["root_fit"] = reports.fitted(fit_root.fit(scene, armature, legs, source.unit, found))
-    done = remove_sliding.remove(scene, armature, legs, foot_skate.Settings(method=options.method), source.unit, found)
+    # Curves may say more than planted or not.
+    weights = contact_property.weights(armature, legs, source.frames) if found.any() else found
+    extent = _extent(scene, options)
+    done = remove_sliding.remove(scene, armature, legs, _removal(options), source.unit, weights, extent)
     if options.markers:
         markers.write(armature.animation_data.action, legs, done.clip.frames, found)
     return done, said
@@ -229,6 +268,33 @@ def _contacts(scene, armature, legs, source, given, options):
         raise FootlockError("No contact was found: raise the thresholds, or use --detect auto.")
     contact_property.write(armature, legs, source.frames, detected.labels, detected=True, skip=kept)
     return contact_property.read(armature, legs, source.frames), reports.detected(detected)
+
+
+def _removal(options):
+    """The settings of the correction."""
+    return foot_skate.Settings(
+        method=options.method,
+        terms=slide_removal.Terms(options.smoothing, options.keep_path, options.lower_hips),
+        keep_dips=options.keep_dips,
+        hold_heading=options.hold_heading,
+    )
+
+
+def _extent(scene, options):
+    """What of a clip is corrected, and on what ground."""
+    floor = None
+    if options.floor_object is not None:
+        floor = scene.objects.get(options.floor_object)
+        if floor is None:
+            raise FootlockError(f"The scene has no object “{options.floor_object}”: check the name of the floor.")
+    return remove_sliding.Options(
+        options.floor_height,
+        floor,
+        tuple(options.frames) if options.frames else None,
+        options.pin_first,
+        options.pin_last,
+        options.cyclic,
+    )
 
 
 def _detection(options):
@@ -338,6 +404,20 @@ def _number(text):
 
 def _threshold(text):
     return AUTO if text == AUTO else _positive(text)
+
+
+def _share(text):
+    value = _number(text)
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+def _at_least_zero(text):
+    value = _number(text)
+    if value < 0.0:
+        raise argparse.ArgumentTypeError(f"{text} is below zero")
+    return value
 
 
 def _positive(text):

@@ -7,7 +7,7 @@ would do nothing. Units stand in the names: Blender's own units follow the scene
 
 from inspect import get_annotations
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..solvers import contacts, foot_lock, foot_skate, leg_chain
 
@@ -131,6 +131,81 @@ class RemovalProperties(ClipProperties):
         name="Softening (m)",
         description="A leg is kept from stretching out over this last part of its length, metres",
         default=_CHAIN.softening, min=0.0, soft_max=0.1, precision=3, options=set(),
+    )  # fmt: skip
+    smooth_time: FloatProperty(
+        name="Smoothing (s)",
+        description="Time over which a foot eases into a contact and out of it, seconds; 0 for none",
+        default=_REMOVAL.terms.smoothing, min=0.0, soft_max=0.2, max=1.0, precision=3, options=set(),
+    )  # fmt: skip
+    lower_hips: FloatProperty(
+        name="Lower Hips",
+        description="How freely the hips may sink so that a leg reaches its contact",
+        default=_REMOVAL.terms.lower_hips, min=0.0, max=1.0, subtype="FACTOR", options=set(),
+    )  # fmt: skip
+    keep_path: FloatProperty(
+        name="Keep Path",
+        description="How far the pelvis keeps its path over the ground: 0 and it shares the correction, 1 and the legs"
+        " do all of it",
+        default=_REMOVAL.terms.keep_path, min=0.0, max=1.0, subtype="FACTOR", options=set(),
+    )  # fmt: skip
+    hold_heading: BoolProperty(
+        name="Hold Heading",
+        description="Planted feet do not turn about the vertical either",
+        default=_REMOVAL.hold_heading, options=set(),
+    )  # fmt: skip
+    ground: EnumProperty(
+        name="Floor",
+        description="What the feet stand on",
+        items=(
+            ("CONTACTS", "Level", "A level floor at the height at which each foot stands"),
+            ("HEIGHT", "At Height", "A level floor at a given height, to which the whole clip is moved"),
+            ("OBJECT", "Object", "An object, as a slope, stairs or a terrain"),
+        ),
+        default="CONTACTS", options=set(),
+    )  # fmt: skip
+    ground_height: FloatProperty(
+        name="Height (m)",
+        description="Height of the floor in the world, metres",
+        default=0.0, soft_min=-1.0, soft_max=1.0, precision=3, options=set(),
+    )  # fmt: skip
+    ground_object: StringProperty(
+        name="Object", description="Mesh on which the feet stand", options=set()
+    )  # fmt: skip
+    follow_slope: FloatProperty(
+        name="Follow Slope",
+        description="How far planted feet pitch with the ground under them",
+        default=_REMOVAL.follow_slope, min=0.0, max=1.0, subtype="FACTOR", options=set(),
+    )  # fmt: skip
+    keep_dips: BoolProperty(
+        name="Keep Dips",
+        description="Feet that are under the floor in the source may stay there",
+        default=_REMOVAL.keep_dips, options=set(),
+    )  # fmt: skip
+    cyclic: BoolProperty(
+        name="Cyclic",
+        description="The clip is a loop and stays one: its last frame meets its first",
+        default=False, options=set(),
+    )  # fmt: skip
+    pin_first: BoolProperty(
+        name="Pin First Pose",
+        description="The first frame stays as it is, so that the clip still meets the one before it",
+        default=False, options=set(),
+    )  # fmt: skip
+    pin_last: BoolProperty(
+        name="Pin Last Pose",
+        description="The last frame stays as it is, so that the clip still meets the one after it",
+        default=False, options=set(),
+    )  # fmt: skip
+    solve_range: BoolProperty(
+        name="Only Frames",
+        description="Correct only the frames between two frames; the keys outside stay as they are",
+        default=False, options=set(),
+    )  # fmt: skip
+    solve_start: IntProperty(
+        name="From", description="First frame that is corrected", default=1, options=set()
+    )  # fmt: skip
+    solve_end: IntProperty(
+        name="To", description="Last frame that is corrected", default=250, options=set()
     )  # fmt: skip
     lock_distance: FloatProperty(
         name="Lock Within (m)",

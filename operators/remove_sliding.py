@@ -1,18 +1,46 @@
 """Remove Sliding: correct the action so that planted toes stay where they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, correction, mapping
-from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, slide
+from ..rig import contact_property, correction, curves, mapping
+from ..rig.floor import ObjectSurface
+from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
+from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
+from ..solvers.ground import Ground
 from .base import ActionOperator, one_leg_note
 from .properties import RemovalProperties
 
 _DEFAULT = foot_skate.Settings()
+
+
+# So many frames on either side of a range stay as they are and tell the correction where to start and end.
+_BORDER = 2
+# How long the feet take from the ends of the range until they stand, seconds.
+_EASE = 0.1
+# The weight of a contact right at the ends: it is still one.
+_HARDLY = 1e-3
+
+
+@dataclass(frozen=True)
+class Options:
+    """What of a clip is corrected, and on what ground. ``floor_height``: world z of a level floor, metres, or None for
+    that of the contacts; ``floor_object``: an object to stand on, or None. ``span``: (first, last) frame that may
+    change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one."""
+
+    floor_height: float | None = None
+    floor_object: bpy.types.Object | None = None
+    span: tuple | None = None
+    pin_first: bool = False
+    pin_last: bool = False
+    cyclic: bool = False
+
+
+_ALL = Options()
 
 
 @dataclass(frozen=True)
@@ -33,32 +61,131 @@ class Removal:
         return [len(contacts.runs(self.labels[:, leg])) for leg in range(self.labels.shape[1])]
 
 
-def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None):
-    """Correct an armature's action. ``labels`` (frames, legs) bool; without, those of its contact curves.
+def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, options=_ALL):
+    """Correct an armature's action. ``labels`` (frames, legs): contacts, bool or numbers as ``slide_removal.solve``
+    takes them; without, those of its contact curves.
 
     Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
     the rig or its action forbid it or there is no contact curve.
     """
     correction.check(armature, legs)
     clip = clips.read(scene, armature, legs, unit)
-    if labels is None:
-        labels = contact_property.read(armature, legs, clip.frames)
-        if labels is None:
-            raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
+    weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
+    if weights is None:
+        raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
+    planted = weights > contact_property.LEVEL
     pose = clip.leg_pose()
-    frames_of_shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
-    side = knee_side.side_vectors(pose, frames_of_shins)
-    result = foot_skate.remove_sliding(clip.head(legs.pelvis), pose, side, labels, clip.frame_rate, settings)
-    correction.write(armature, clip, result.pelvis, result.legs)
+    ground = Ground.of_contacts(pose, weights > 0.0)
+    if options.floor_height is not None:
+        ground = ground.at(options.floor_height)
+    if options.floor_object is not None:
+        surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
+        ground = replace(ground, surface=surface)
+    result = _solve(clip, legs, pose, weights, settings, ground, options)
+    correction.write(armature, clip, result.pelvis, result.legs, options.span)
     written = clips.read(scene, armature, legs, clip.unit).leg_pose()
     return Removal(
         armature.name,
         clip,
-        labels,
-        slide.measure(pose.toe, labels),
-        slide.measure(written.toe, labels),
+        planted,
+        slide.measure(pose.toe, planted),
+        slide.measure(written.toe, planted),
         result.out_of_reach,
         result.converged,
+    )
+
+
+def _solve(clip, legs, pose, weights, settings, ground, options):
+    """The Correction of all frames of the clip."""
+    frames_of_shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
+    side, pelvis = knee_side.side_vectors(pose, frames_of_shins), clip.head(legs.pelvis)
+    count = len(clip.frames)
+    pinned = np.zeros(count, bool)
+    pinned[0], pinned[-1] = options.pin_first, options.pin_last
+    frames = np.arange(count)
+    if options.span is not None:
+        frames, outside = _window(clip.frames, options.span)
+        weights = _eased(weights, outside, clip.frame_rate)
+        pinned |= outside
+    if options.cyclic:
+        if pinned.any():
+            raise FootlockError("A cyclic clip has no first and last pose: switch off Cyclic, or the range and pins.")
+        pelvis, pose, frames = _closed(pelvis, pose)
+    part = foot_skate.remove_sliding(
+        pelvis[frames],
+        leg_chain.LegPose(*(getattr(pose, field.name)[frames] for field in fields(pose))),
+        side[frames % count],
+        weights[frames % count],
+        clip.frame_rate,
+        settings,
+        ground,
+        pinned[frames % count] if pinned.any() else None,
+        options.cyclic,
+    )
+    return _of_all_frames(part, pelvis, pose, frames, count)
+
+
+def _window(frames, span):
+    """Indices of the frames that a correction of a span looks at, and which frames (n,) lie outside of the span."""
+    first, last = span
+    outside = (frames < first - curves.SAME_FRAME) | (frames > last + curves.SAME_FRAME)
+    inside = np.flatnonzero(~outside)
+    if not len(inside):
+        raise FootlockError(
+            f"The range {first} to {last} has no frame of the action, which goes from {frames[0]:g} to {frames[-1]:g}:"
+            " choose another range."
+        )
+    return np.arange(max(inside[0] - _BORDER, 0), min(inside[-1] + _BORDER + 1, len(frames))), outside
+
+
+def _eased(weights, outside, frame_rate):
+    """Weights (frames, legs) that go down to nothing towards the ends of the range, where the feet are as they were."""
+    inside = np.flatnonzero(~outside)
+    most = np.full(len(weights), 1.0)
+    for border in (inside[0] - 1, inside[-1] + 1):
+        if 0 <= border < len(weights):
+            t = np.clip(np.abs(np.arange(len(weights)) - border) / (_EASE * frame_rate), 0.0, 1.0)
+            most = np.minimum(most, np.maximum(t * t * (3.0 - 2.0 * t), _HARDLY))
+    return np.minimum(weights, most[:, None])
+
+
+def _closed(pelvis, pose):
+    """Pelvis, pose and frames of a loop whose last frame is its first again; where it ends one frame before that, with
+    this frame added. Raises FootlockError for a clip that is no loop."""
+    cycle = loops.ends(np.concatenate([pose.toe, pose.heel, pose.knee], axis=1), pelvis)
+    if not cycle.period:
+        raise FootlockError("The clip is no loop, for its last pose is not its first: switch off Cyclic.")
+    if cycle.period < len(pelvis):
+        return pelvis, pose, np.arange(len(pelvis))
+    points = {field.name: getattr(pose, field.name) for field in fields(pose)}
+    points = {name: np.concatenate([one, one[:1] + cycle.way]) for name, one in points.items()}
+    pelvis = np.concatenate([pelvis, pelvis[:1] + cycle.way])
+    return pelvis, leg_chain.LegPose(**points), np.arange(len(pelvis))
+
+
+def _of_all_frames(part, pelvis, pose, frames, count):
+    """The Correction of all frames of a clip from that of some, in order; others stay as they are."""
+    if len(frames) == count:
+        return part
+    own = frames[frames < count]
+
+    def whole(of_part, of_source):
+        every = np.array(np.broadcast_to(of_source, (count, *of_part.shape[1:])))
+        every[own] = of_part[: len(own)]
+        return every
+
+    source = {name: getattr(pose, name)[:count] for name in ("knee", "heel", "toe", "toe_end")}
+    source.update(heel_target=source["heel"], toe_target=source["toe"], residual=0.0)
+    legs = {
+        field.name: whole(getattr(part.legs, field.name), source.get(field.name, rot.IDENTITY))
+        for field in fields(part.legs)
+    }
+    return replace(
+        part,
+        pelvis=whole(part.pelvis, pelvis[:count]),
+        legs=leg_chain.LegSolution(**legs),
+        locked=whole(part.locked, False),
+        out_of_reach=whole(part.out_of_reach, False),
     )
 
 
@@ -76,12 +203,32 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.method,
             leg_chain.LegChainSettings(softening=self.softening),
             foot_lock.FootLockSettings(self.lock_distance, self.unlock_distance, self.blend_time),
+            slide_removal.Terms(self.smooth_time, self.keep_path, self.lower_hips),
+            self.keep_dips,
+            self.hold_heading,
+            self.follow_slope,
         )
-        done = remove(context.scene, armature, legs, settings, self.unit)
+        options = self._options(context.scene)
+        done = remove(context.scene, armature, legs, settings, self.unit, options=options)
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
         return sentence(legs, done)
+
+    def _options(self, scene):
+        floor = None
+        if self.ground == "OBJECT":
+            floor = scene.objects.get(self.ground_object)
+            if floor is None:
+                raise FootlockError("There is no object to stand on: choose one under Floor.")
+        return Options(
+            self.ground_height if self.ground == "HEIGHT" else None,
+            floor,
+            (self.solve_start, self.solve_end) if self.solve_range else None,
+            self.pin_first,
+            self.pin_last,
+            self.cyclic,
+        )
 
 
 def sentence(legs, done):

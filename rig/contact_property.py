@@ -15,11 +15,13 @@ from . import compat, curves
 NAME, SPEED, HEIGHT = curves.OWN_PROPERTIES
 # A value above this is a contact.
 LEVEL = 0.5
+# The value of a foot that slides on purpose.
+SLIDES = -1.0
 # Property of the action: what the curves of a detection were, by the path of each.
 _DIGESTS = "footlock_contacts"
 
 _DESCRIPTIONS = {
-    NAME: "1 while this foot is planted, 0 while it is free",
+    NAME: "1 while this foot is planted, 0 while it is free, between them it is held in part; -1: it slides on purpose",
     SPEED: "Speed of this foot over the floor, m/s, as the detection of contacts judged it",
     HEIGHT: "Height of this foot over its floor, metres, as the detection of contacts judged it",
 }
@@ -48,6 +50,18 @@ def read(armature, legs, frames):
     return np.stack([np.zeros(len(frames), bool) if column is None else column for column in columns], axis=1)
 
 
+def weights(armature, legs, frames):
+    """The curves' numbers (frames, legs) at ``frames``, as ``slide_removal.solve`` takes them; 0 for a leg without a
+    curve, or whose curve is muted. None where no leg has a curve."""
+    paths = curves.by_path(armature)
+    found = [paths.get((_path(armature, leg), 0)) for leg in legs.legs]
+    found = [curve if curve and len(curve.keyframe_points) else None for curve in found]
+    if not any(found):
+        return None
+    columns = [np.zeros(len(frames)) if curve is None else curves.sample(curve, frames) for curve in found]
+    return np.clip(np.stack(columns, axis=1), SLIDES, 1.0)
+
+
 def states(armature, legs):
     """The State of each leg's curve."""
     return [_state(armature, leg) for leg in legs.legs]
@@ -64,7 +78,7 @@ def write(armature, legs, frames, labels, span=None, detected=False, skip=()):
     for i, leg in enumerate(legs.legs):
         if i in skip:
             continue
-        curve = _curve(armature, leg, NAME, 0.0, 1.0)
+        curve = _curve(armature, leg, NAME, SLIDES, 1.0)
         curve.mute = False
         values = labels[:, i].astype(float)
         if span is not None and len(curve.keyframe_points):
@@ -144,7 +158,7 @@ def _curve(armature, leg, name, least, most):
     pose_bone[name] = 0.0
     shown = {"default": 0.0, "precision": 2, "description": _DESCRIPTIONS[name]}
     if least is not None:
-        shown.update(min=least, max=most, soft_min=least, soft_max=most)
+        shown.update(min=least, max=most, soft_min=0.0, soft_max=most)
     pose_bone.id_properties_ui(name).update(**shown)
     pose_bone.property_overridable_library_set(f'["{name}"]', True)
     return compat.ensure_fcurve(armature, _path(armature, leg, name), 0, leg.bearer)

@@ -46,9 +46,9 @@ def check(armature, legs):
     _check_loose(pose_bones[legs.carrier or legs.pelvis])
 
 
-def write(armature, clip, pelvis, solution):
+def write(armature, clip, pelvis, solution, span=None):
     """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs),
-    into the action in use.
+    into the action in use. span: (first, last) frame between which keys are written; without, all of them.
 
     Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps
     its rotation mode, the signs of its quaternions and the turns of its Euler angles.
@@ -70,7 +70,7 @@ def write(armature, clip, pelvis, solution):
                 turns[name] = rot.to_matrix(np.concatenate([turn[:, i, :1], axis], axis=1))
     shift = _in_armature(clip, pelvis - clip.head(clip.legs.pelvis))
     _write_channels(
-        armature, clip.frames, corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns)
+        armature, clip.frames, corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns), span
     )
 
 
@@ -173,7 +173,7 @@ def _in_armature(clip, vectors):
     return (armature_from_world @ vectors[..., None])[..., 0]
 
 
-def _write_channels(armature, frames, changed):
+def _write_channels(armature, frames, changed, span=None):
     """Write what ``corrected_channels`` returns; components that are as they were are left alone."""
     paths = curves.by_path(armature)
     for bone, channel, old, new in changed:
@@ -184,4 +184,8 @@ def _write_channels(armature, frames, changed):
         for i, unchanged in enumerate(same):
             curve = paths.get((path, i))
             if curve is None or not unchanged:
-                curves.write(curve or compat.ensure_fcurve(armature, path, i, bone.name), frames, new[:, i])
+                curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
+                if span is None:
+                    curves.write(curve, frames, new[:, i])
+                else:
+                    curves.write_span(curve, frames, new[:, i], span)

@@ -18,6 +18,23 @@ OWN_PROPERTIES = ("contact", "contact_speed", "contact_height")
 _BONE_PATH = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
 # VECTOR, AUTO and AUTO_CLAMPED.
 _AUTOMATIC_HANDLES = (2, 1, 4)
+# What foreach_get has of a key: name, numbers a key, type.
+_KEY_ATTRIBUTES = (
+    ("co", 2, np.float32),
+    ("handle_left", 2, np.float32),
+    ("handle_right", 2, np.float32),
+    ("handle_left_type", 1, np.int32),
+    ("handle_right_type", 1, np.int32),
+    ("interpolation", 1, np.int32),
+    ("easing", 1, np.int32),
+    ("type", 1, np.int32),
+    ("amplitude", 1, np.float32),
+    ("period", 1, np.float32),
+    ("back", 1, np.float32),
+    ("select_control_point", 1, bool),
+    ("select_left_handle", 1, bool),
+    ("select_right_handle", 1, bool),
+)
 _INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 
 
@@ -76,6 +93,42 @@ def write(curve, frames, values, interpolation="LINEAR"):
         points.foreach_set("interpolation", np.full(len(frames), _INTERPOLATION[interpolation], np.int32))
         points.foreach_set("select_control_point", np.zeros(len(frames), bool))
     curve.update()
+
+
+def write_span(curve, frames, values, span):
+    """Give the curve these keys (n,) from the first to the last frame of ``span``. Keys outside stay as they are."""
+    first, last = span
+    inside = (frames >= first - SAME_FRAME) & (frames <= last + SAME_FRAME)
+    points = curve.keyframe_points
+    at, old = keys(curve)
+    if np.array_equal(at, np.float32(frames)):
+        _set_values(points, frames, np.where(inside, values, old), np.where(inside, values - old, 0.0))
+        curve.update()
+        return
+    kept = (at < first - SAME_FRAME) | (at > last + SAME_FRAME)
+    before = _attributes(points)
+    co = np.stack([frames[inside], values[inside]], axis=1).astype(np.float32)
+    order = np.argsort(np.concatenate([at[kept], frames[inside]]), kind="stable")
+    points.clear()
+    points.add(len(order))
+    for name, array in before.items():
+        new = np.zeros((len(co), array.shape[1]), array.dtype)
+        if name in ("co", "handle_left", "handle_right"):
+            new[:] = co
+        elif name == "interpolation":
+            new[:] = _INTERPOLATION["LINEAR"]
+        points.foreach_set(name, np.concatenate([array[kept], new])[order].ravel())
+    curve.update()
+
+
+def _attributes(points):
+    """All that keys have, by name: (keys, numbers a key)."""
+    found = {}
+    for name, size, kind in _KEY_ATTRIBUTES:
+        array = np.empty(len(points) * size, kind)
+        points.foreach_get(name, array)
+        found[name] = array.reshape(-1, size)
+    return found
 
 
 def _set_values(points, frames, values, moved):

@@ -12,6 +12,7 @@ classes = (
     panel.FOOTLOCK_PT_found,
     panel.FOOTLOCK_PT_legs,
     panel.FOOTLOCK_PT_contacts,
+    panel.FOOTLOCK_PT_removal,
     panel.FOOTLOCK_PT_advanced,
 )
 

@@ -149,8 +149,8 @@ class FOOTLOCK_PT_contacts(FootlockSubPanel, bpy.types.Panel):
             properties.copy(properties.ClipProperties, settings, exchange.operator(f"footlock.{name}", text=text))
 
 
-class FOOTLOCK_PT_advanced(FootlockSubPanel, bpy.types.Panel):
-    bl_label = "Advanced"
+class FOOTLOCK_PT_removal(FootlockSubPanel, bpy.types.Panel):
+    bl_label = "Correction"
 
     def draw(self, context):
         layout = self.split_layout()
@@ -158,9 +158,34 @@ class FOOTLOCK_PT_advanced(FootlockSubPanel, bpy.types.Panel):
         layout.prop(settings, "method")
         if settings.method == "runtime":
             lock = layout.column(align=True)
-            lock.prop(settings, "lock_distance")
-            lock.prop(settings, "unlock_distance")
-            lock.prop(settings, "blend_time")
+            for name in ("lock_distance", "unlock_distance", "blend_time"):
+                lock.prop(settings, name)
+            return
+        for group in (("smooth_time",), ("keep_path", "lower_hips"), ("hold_heading", "keep_dips")):
+            column = layout.column(align=True)
+            for name in group:
+                column.prop(settings, name)
+        _draw_floor(layout.column(align=True), settings, context.scene)
+        ends = layout.column(align=True)
+        ends.prop(settings, "cyclic")
+        pins = ends.column(align=True)
+        pins.active = not settings.cyclic
+        pins.prop(settings, "pin_first")
+        pins.prop(settings, "pin_last")
+        span = pins.column(align=True)
+        span.prop(settings, "solve_range")
+        frames = span.column(align=True)
+        frames.active = settings.solve_range
+        frames.prop(settings, "solve_start")
+        frames.prop(settings, "solve_end")
+
+
+class FOOTLOCK_PT_advanced(FootlockSubPanel, bpy.types.Panel):
+    bl_label = "Advanced"
+
+    def draw(self, context):
+        layout = self.split_layout()
+        settings = context.scene.footlock
         layout.prop(settings, "softening")
         unit = layout.column(align=True)
         unit.prop(settings, "unit")
@@ -219,6 +244,18 @@ def _draw_thresholds(layout, settings):
     level = cleaned.column(align=True)
     level.active = settings.smoothing > 0.0
     level.prop(settings, "level")
+
+
+def _draw_floor(layout, settings, scene):
+    """What the feet stand on."""
+    layout.prop(settings, "ground")
+    if settings.ground == "HEIGHT":
+        layout.prop(settings, "ground_height")
+    elif settings.ground == "OBJECT":
+        row = layout.row()
+        row.alert = settings.ground_object not in scene.objects
+        row.prop_search(settings, "ground_object", scene, "objects")
+        layout.prop(settings, "follow_slope")
 
 
 def _draw_root(layout, found):

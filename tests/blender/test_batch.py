@@ -136,6 +136,51 @@ class Walk(clips.InFolder):
         moved = measure.joint_difference(measure.load(clips.WALK), measure.load(out))
         self.assertLess(max(moved.values()) * 1000.0, 0.1)
 
+    def out(self, *options):
+        """The walk with its root a quarter too far and labels of the clean clip, corrected with options."""
+        label_clean_clip(clips.WALK, self.folder / "labels.json")
+        out = self.folder / "out.bvh"
+        arguments = (clips.WALK, "-o", out, "--root-scale", 1.25, "--contacts", self.folder / "labels.json")
+        status, said = run(*arguments, *options)
+        self.assertEqual(status, 0, said)
+        return measure.load(out)
+
+    def test_the_pelvis_keeps_its_path(self):
+        free, kept = self.out(), self.out("--keep-path", 1)
+        source = measure.load(clips.WALK).positions[:, 0][:, [0, 2]]
+        source = source[0] + 1.25 * (source - source[0])
+        self.assertLess(np.abs(kept.positions[:, 0][:, [0, 2]] - source).max(), 1e-4)
+        self.assertGreater(np.abs(free.positions[:, 0][:, [0, 2]] - source).max(), 0.1)
+
+    def test_a_floor_at_a_height(self):
+        heights = self.out("--floor-height", 0.5).positions[..., 1]
+        self.assertAlmostEqual(heights.min(), 0.5, delta=0.03)
+
+    def test_only_some_frames(self):
+        motion, source = self.out("--frames", 301, 600), self.out("--frames", 601, 602)
+        changed = np.abs(motion.positions - source.positions).max(axis=(1, 2)) > 1e-4
+        self.assertTrue(changed[320:580].any())
+        self.assertFalse(changed[:299].any() or changed[605:].any())
+
+    def test_pins(self):
+        motion, source = self.out("--pin-first", "--pin-last"), self.out("--frames", 500, 501)
+        for frame in (0, -1):
+            self.assertLess(np.abs(motion.positions[frame] - source.positions[frame]).max(), 1e-4)
+
+    def test_what_cannot_be_is_said(self):
+        out = self.folder / "out.bvh"
+        for options, wanted in (
+            (("--cyclic",), "no loop"),
+            (("--frames", 9000, 9001), "no frame of the action"),
+            (("--floor-object", "Stairs"), "no object “Stairs”"),
+        ):
+            status, said = run(clips.WALK, "-o", out, *options)
+            self.assertEqual(status, 1)
+            self.assertIn(wanted, said)
+            self.assertFalse(out.exists())
+        for options in (("--keep-path", 2), ("--smoothing", -1), ("--lower-hips", "much")):
+            self.assertEqual(run(clips.WALK, "-o", out, *options)[0], 2)
+
     def test_twice(self):
         out, motion, _ = self.scaled(1.25)
         again = self.folder / "again.bvh"

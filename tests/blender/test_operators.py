@@ -58,7 +58,7 @@ class Detect(unittest.TestCase):
         for toe in ("LeftToe", "RightToe"):
             bone = armature.pose.bones[toe]
             shown = bone.id_properties_ui("contact").as_dict()
-            self.assertEqual((shown["min"], shown["max"], shown["default"]), (0.0, 1.0, 0.0))
+            self.assertEqual((shown["min"], shown["max"], shown["default"]), (-1.0, 1.0, 0.0))
             self.assertTrue(shown["description"])
             curve = clips.curves(armature)[(f'pose.bones["{toe}"]["contact"]', 0)]
             values = [point.co[1] for point in curve.keyframe_points]

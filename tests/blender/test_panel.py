@@ -189,7 +189,7 @@ class Registration(CleanFile):
                 where = (cls.bl_space_type, cls.bl_region_type, cls.bl_category)
                 self.assertEqual(where, ("VIEW_3D", "UI", "Footlock"))
         closed = [cls.bl_label for cls in PANELS if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())]
-        self.assertEqual(closed, ["Legs", "Contacts", "Advanced"])
+        self.assertEqual(closed, ["Legs", "Contacts", "Correction", "Advanced"])
 
 
 class Settings(CleanFile):
@@ -336,12 +336,20 @@ class States(CleanFile):
         settings = bpy.context.scene.footlock
         self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["From", "To"])
         self.assertNotIn("Speed (m/s)", drawn(panel.FOOTLOCK_PT_contacts).said)
-        self.assertNotIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_advanced).said)
+        self.assertNotIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_removal).said)
+        self.assertEqual(drawn(panel.FOOTLOCK_PT_removal).greyed, ["From", "To"])
+        settings.cyclic = True
+        self.assertEqual(
+            drawn(panel.FOOTLOCK_PT_removal).greyed, ["Pin First Pose", "Pin Last Pose", "Only Frames", "From", "To"]
+        )
+        self.assertNotIn("Follow Slope", drawn(panel.FOOTLOCK_PT_removal).said)
+        settings.ground = "OBJECT"
+        self.assertIn("Follow Slope", drawn(panel.FOOTLOCK_PT_removal).said)
         settings.mode, settings.auto_height = "THRESHOLD", True
         self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Height (m)", "Floor (m)", "Level", "From", "To"])
         settings.smoothing, settings.method, settings.use_range = 0.025, "runtime", True
         self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Height (m)", "Floor (m)"])
-        self.assertIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_advanced).said)
+        self.assertIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_removal).said)
 
 
 class LegsByHand(CleanFile):

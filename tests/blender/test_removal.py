@@ -41,7 +41,7 @@ class RemoveCase(CorrectionCase):
         legs = mapping.of(armature)
         with mock.patch.object(correction, "write", wraps=correction.write) as write:
             done = remove_sliding.remove(self.scene, armature, legs, unit=unit, labels=labels)
-        _, clip, pelvis, solution = write.call_args.args
+        _, clip, pelvis, solution, _ = write.call_args.args
         return legs, done, clip, pelvis, solution
 
     def check_landed(self, armature, labels, unit=1.0):
@@ -245,7 +245,7 @@ class ContactProperty(CorrectionCase):
             pose_bone = self.armature.pose.bones[bone]
             self.assertIsInstance(pose_bone["contact"], float)
             shown = pose_bone.id_properties_ui("contact").as_dict()
-            self.assertEqual([shown[name] for name in ("min", "max", "default")], [0.0, 1.0, 0.0])
+            self.assertEqual([shown[name] for name in ("min", "max", "default")], [-1.0, 1.0, 0.0])
             self.assertEqual([shown[name] for name in ("soft_min", "soft_max")], [0.0, 1.0])
             self.assertTrue(shown["description"])
             self.assertTrue(pose_bone.is_property_overridable_library('["contact"]'))
@@ -308,7 +308,7 @@ class ContactProperty(CorrectionCase):
 
     def test_edits_are_what_removal_uses(self):
         """Only the frames that the edited curve marks are held."""
-        self.set_keys([(1.0, 0.0), (12.0, 0.7), (22.0, 0.3)])
+        self.set_keys([(1.0, 0.0), (12.0, 1.0), (22.0, 0.0)])
         compat.channels(self.armature).fcurves.remove(self.curve("toe.R"))
         bpy.ops.footlock.remove_sliding()
         toe = rigs.evaluated(self.armature, FRAMES, ["toe.L"])[0][:, 0]
@@ -316,7 +316,24 @@ class ContactProperty(CorrectionCase):
         self.assertLess(steps[11:20].max(), 5e-5)
         self.assertGreater(steps[21:].min(), 1e-3)
         self.assertEqual([leg.contacts for leg in self.armature.data.footlock.legs], [1, 0])
-        self.assertEqual(rigs.values(self.curve())[1].tolist(), [0.0, np.float32(0.7), np.float32(0.3)])
+        self.assertEqual(rigs.values(self.curve())[1].tolist(), [0.0, 1.0, 0.0])
+
+    def test_between_0_and_1_a_foot_is_held_in_part(self):
+        before = rigs.evaluated(self.armature, FRAMES, ["toe.L"])[0][:, 0]
+        self.set_keys([(1.0, 0.0), (12.0, 0.75), (22.0, 0.0)])
+        compat.channels(self.armature).fcurves.remove(self.curve("toe.R"))
+        bpy.ops.footlock.remove_sliding()
+        toe = rigs.evaluated(self.armature, FRAMES, ["toe.L"])[0][:, 0]
+        way, source = (np.linalg.norm(np.diff(a, axis=0)[11:20, :2], axis=1) for a in (toe, before))
+        self.assertGreater(source.sum(), 0.05)
+        self.assertAlmostEqual(way.sum() / source.sum(), 0.25, delta=0.02)
+
+    def test_below_0_a_foot_slides_as_it_does(self):
+        before = rigs.evaluated(self.armature, FRAMES, ["toe.L"])[0][:, 0]
+        self.set_keys([(1.0, 0.0), (12.0, -1.0), (22.0, 0.0)])
+        bpy.ops.footlock.remove_sliding()
+        toe = rigs.evaluated(self.armature, FRAMES, ["toe.L"])[0][:, 0]
+        np.testing.assert_allclose(np.diff(toe, axis=0)[11:20], np.diff(before, axis=0)[11:20], atol=2e-3)
 
     def test_dense_keys(self):
         frames = 1.0 + np.arange(100) * 0.2

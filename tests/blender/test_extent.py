@@ -1,0 +1,260 @@
+"""How much of a clip Remove Sliding corrects, and on what ground: ranges, pins, loops, floors and objects."""
+
+import unittest
+
+import bpy
+import clips
+import numpy as np
+from blender import rigs
+
+from footlock.operators import remove_sliding
+from footlock.operators.remove_sliding import Options
+from footlock.rig import clip as reading
+from footlock.rig import compat, contact_property, correction, mapping
+from footlock.solvers import foot_skate
+from footlock.solvers.errors import FootlockError
+
+
+def all_keys(armature):
+    """Every number of every key, by (path, index); handles where Blender does not place them by itself."""
+
+    def of(key):
+        handles = [
+            tuple(handle)
+            for handle, kind in ((key.handle_left, key.handle_left_type), (key.handle_right, key.handle_right_type))
+            if kind in ("FREE", "ALIGNED")
+        ]
+        return (*key.co, key.interpolation, key.easing, key.handle_left_type, key.handle_right_type, key.type, *handles)
+
+    curves = compat.fcurves(armature)
+    return {(curve.data_path, curve.array_index): [of(key) for key in curve.keyframe_points] for curve in curves}
+
+
+class WalkCase(unittest.TestCase):
+    """The recorded walk, with its root's travel a quarter too far, and its contacts."""
+
+    def setUp(self):
+        self.armature = clips.import_clip(clips.WALK)
+        self.scene = bpy.context.scene
+        self.legs = mapping.of(self.armature)
+        correction.scale_travel(self.armature, self.read(), 1.25)
+        bpy.ops.footlock.detect_contacts()
+        self.source = self.read()
+        self.frames = self.source.frames
+        self.labels = contact_property.read(self.armature, self.legs, self.frames)
+
+    def read(self):
+        return reading.read(self.scene, self.armature, mapping.of(self.armature))
+
+    def remove(self, settings=None, **options):
+        return remove_sliding.remove(
+            self.scene, self.armature, self.legs, settings or foot_skate.Settings(), options=Options(**options)
+        )
+
+    def toes(self):
+        return self.read().leg_pose().toe
+
+    def slid(self, toes, labels):
+        both = labels[1:] & labels[:-1]
+        return (np.linalg.norm(np.diff(toes, axis=0), axis=-1) * both).max()
+
+
+class Range(WalkCase):
+    def test_keys_outside_stay(self):
+        before = all_keys(self.armature)
+        first, last = self.frames[200], self.frames[500]
+        self.remove(span=(first, last))
+        after = all_keys(self.armature)
+        self.assertEqual(before.keys(), after.keys())
+        changed = set()
+        for curve, keys in before.items():
+            self.assertEqual(len(keys), len(after[curve]))
+            changed |= {a[0] for a, b in zip(keys, after[curve], strict=True) if a != b}
+        self.assertGreater(len(changed), 250)
+        self.assertGreaterEqual(min(changed), first - 1e-3)
+        self.assertLessEqual(max(changed), last + 1e-3)
+
+    def test_feet_stand_inside_and_nothing_jumps(self):
+        before, (first, last) = self.toes(), (200, 500)
+        self.remove(span=(self.frames[first], self.frames[last]))
+        after = self.toes()
+        whole = np.zeros_like(self.labels)
+        for leg in range(2):
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], self.labels[:, leg], [0]]).astype(int))).reshape(-1, 2)
+            for start, stop in edges:
+                whole[start:stop, leg] = True
+        whole[: first + 14] = whole[last - 13 :] = False
+        self.assertGreater(whole.sum(), 100)
+        self.assertLess(self.slid(after, whole), 5e-6)
+        self.assertGreater(self.slid(before, whole), 1e-3)
+        step = np.linalg.norm(np.diff(after - before, axis=0), axis=-1)
+        # The correction begins and ends no faster than the feet slid.
+        self.assertLess(step[[first - 1, first, last - 1, last]].max(), self.slid(before, self.labels))
+
+    def test_sparse_keys_outside_stay(self):
+        """An action with a key every fourth frame or so, with handles; keys are added inside only."""
+        rigs.new_file()
+        armature = rigs.biped()
+        rigs.walk(armature, np.arange(1.0, 61.0, 4.0))
+        for curve in compat.fcurves(armature):
+            for key in curve.keyframe_points:
+                key.interpolation = "BEZIER"
+                key.handle_left_type = key.handle_right_type = "FREE"
+        bpy.context.view_layer.update()
+        legs = mapping.of(armature)
+        frames = reading.read(bpy.context.scene, armature, legs).frames
+        labels = np.zeros((len(frames), 2), bool)
+        labels[24:34, 0] = labels[30:40, 1] = True
+        before = all_keys(armature)
+        remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(span=(21, 45)))
+        after = all_keys(armature)
+        added = 0
+        for curve, keys in before.items():
+            outside = [key for key in keys if not 21 <= key[0] <= 45]
+            self.assertEqual([key for key in after[curve] if not 21 <= key[0] <= 45], outside)
+            added += len(after[curve]) - len(keys)
+        self.assertGreater(added, 50)
+
+    def test_a_range_without_frames(self):
+        before = all_keys(self.armature)
+        with self.assertRaisesRegex(FootlockError, "no frame of the action"):
+            self.remove(span=(90000, 90010))
+        self.assertEqual(all_keys(self.armature), before)
+
+    def test_as_an_operator(self):
+        before = all_keys(self.armature)
+        first, last = int(np.ceil(self.frames[200])), int(self.frames[500])
+        result = bpy.ops.footlock.remove_sliding(solve_range=True, solve_start=first, solve_end=last)
+        self.assertEqual(result, {"FINISHED"})
+        after = all_keys(self.armature)
+        changed = {a[0] for curve in before for a, b in zip(before[curve], after[curve], strict=True) if a != b}
+        self.assertTrue(changed)
+        self.assertTrue(all(first - 1e-3 <= frame <= last + 1e-3 for frame in changed))
+
+
+class Ends(WalkCase):
+    def test_pinned_poses_stay(self):
+        before = all_keys(self.armature)
+        self.remove(pin_first=True, pin_last=True)
+        after = all_keys(self.armature)
+        for curve, keys in before.items():
+            self.assertEqual((keys[0], keys[-1]), (after[curve][0], after[curve][-1]))
+        self.assertNotEqual(before, after)
+
+    def test_no_loop_is_told(self):
+        before = all_keys(self.armature)
+        with self.assertRaisesRegex(FootlockError, "no loop"):
+            self.remove(cyclic=True)
+        self.assertEqual(all_keys(self.armature), before)
+
+    def test_cyclic_and_pinned_is_told(self):
+        with self.assertRaisesRegex(FootlockError, "Cyclic"):
+            self.remove(cyclic=True, pin_first=True)
+
+
+class Loop(unittest.TestCase):
+    STEPS = 26
+
+    def loop(self, frames):
+        """One cycle of a made walk, of so many frames."""
+        rigs.new_file()
+        armature = rigs.biped()
+        period = 2.0 * np.pi / 6.0 * 24.0
+        rigs.walk(armature, 1.0 + np.arange(frames) * period / self.STEPS)
+        bpy.context.view_layer.update()
+        labels = np.zeros((frames, 2), bool)
+        labels[3:12, 0] = labels[16:24, 1] = True
+        return armature, mapping.of(armature), labels
+
+    def poses(self, armature, legs):
+        clip = reading.read(bpy.context.scene, armature, legs)
+        pose = clip.leg_pose()
+        return clip.head(legs.pelvis), np.concatenate([pose.hip, pose.knee, pose.heel, pose.toe], axis=1)
+
+    def test_a_loop_stays_one(self):
+        """Its last frame is its first, but for the way, in place and in velocity; a contact goes over the seam."""
+        armature, legs, labels = self.loop(self.STEPS + 1)
+        labels[:3, 0] = labels[24:, 0] = True
+        source, _ = self.poses(armature, legs)
+        done = remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(cyclic=True))
+        self.assertTrue(done.converged)
+        pelvis, joints = self.poses(armature, legs)
+        way = source[-1] - source[0]
+        self.assertGreater(np.linalg.norm(way), 0.5)
+        np.testing.assert_allclose(pelvis[-1] - pelvis[0], way, atol=1e-5)
+        np.testing.assert_allclose(joints[-1] - joints[0], np.broadcast_to(way, joints[0].shape), atol=1e-5)
+        toe = joints[:, 6]
+        np.testing.assert_allclose(toe[24:], np.tile(toe[0] + way, (3, 1)), atol=1e-5)
+
+    def test_a_loop_that_ends_one_frame_before(self):
+        armature, legs, labels = self.loop(self.STEPS)
+        done = remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(cyclic=True))
+        self.assertTrue(done.converged)
+        one, _ = self.poses(armature, legs)
+        armature, legs, labels = self.loop(self.STEPS + 1)
+        remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(cyclic=True))
+        other, _ = self.poses(armature, legs)
+        np.testing.assert_allclose(one, other[:-1], atol=2e-4)
+
+
+class Ground(WalkCase):
+    def test_at_a_height(self):
+        self.remove(floor_height=0.25)
+        pose = self.read().leg_pose()
+        lowest = min(pose.toe[..., 2].min(), pose.heel[..., 2].min(), pose.toe_end[..., 2].min())
+        self.assertAlmostEqual(lowest, 0.25, delta=0.03)
+        self.assertLess(self.slid(pose.toe, self.labels), 5e-6)
+
+    def slope(self, degrees):
+        """A large plane that rises along the walk."""
+        way = self.source.head(self.legs.pelvis)[-1] - self.source.head(self.legs.pelvis)[0]
+        way = way[:2] / np.linalg.norm(way[:2])
+        rise = np.tan(np.radians(degrees))
+        mesh = bpy.data.meshes.new("slope")
+        corners = [(x, y, rise * (x * way[0] + y * way[1])) for x, y in ((-50, -50), (50, -50), (50, 50), (-50, 50))]
+        mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
+        plane = bpy.data.objects.new("slope", mesh)
+        self.scene.collection.objects.link(plane)
+        bpy.context.view_layer.update()
+        return plane, lambda points: rise * (points[..., :2] @ way)
+
+    def test_on_a_slope(self):
+        """Each contact takes its height from the plane, and flat feet lie along it."""
+        plane, height = self.slope(10.0)
+        before = self.read().leg_pose()
+        self.remove(floor_object=plane)
+        pose = self.read().leg_pose()
+        self.assertLess(self.slid(pose.toe, self.labels), 5e-6)
+        over = pose.toe[..., 2] - height(pose.toe)
+        for leg in range(2):
+            self.assertLess(np.ptp(over[self.labels[:, leg], leg]), 0.002)
+        foot = [np.arcsin((p.toe - p.heel)[..., 2] / np.linalg.norm(p.toe - p.heel, axis=-1)) for p in (before, pose)]
+        pitched = np.degrees(np.abs(foot[1] - foot[0]))[self.labels]
+        self.assertAlmostEqual(np.median(pitched), 10.0, delta=3.0)
+
+    def test_without_faces(self):
+        empty = bpy.data.objects.new("nothing", None)
+        self.scene.collection.objects.link(empty)
+        before = all_keys(self.armature)
+        with self.assertRaisesRegex(FootlockError, "no faces"):
+            self.remove(floor_object=empty)
+        self.assertEqual(all_keys(self.armature), before)
+
+    def test_no_object_chosen(self):
+        with self.assertRaisesRegex(RuntimeError, "no object to stand on"):
+            bpy.ops.footlock.remove_sliding(ground="OBJECT")
+
+
+class Heading(WalkCase):
+    def test_planted_feet_do_not_turn(self):
+        def turned():
+            pose = self.read().leg_pose()
+            foot = pose.toe - pose.heel
+            angle = np.unwrap(np.arctan2(foot[..., 1], foot[..., 0]), axis=0)
+            both = self.labels[1:] & self.labels[:-1]
+            return (np.abs(np.diff(angle, axis=0)) * both).max()
+
+        self.assertGreater(turned(), 2e-3)
+        self.remove(foot_skate.Settings(hold_heading=True))
+        self.assertLess(turned(), 1e-3)
+        self.assertLess(self.slid(self.toes(), self.labels), 5e-6)
