@@ -1,8 +1,9 @@
-"""How long both buttons take on 10,000 frames, beside one pass of ``scene.frame_set`` over the same frames.
+"""How long both buttons take on 10,000 frames, beside one pass of ``scene.frame_set`` over the same frames; what the
+correction leaves on the recorded clips; and the article's sweeps beside it.
 
     python3 tools/blender.py tests/benchmark.py [FRAMES]
 
-Prints seconds and ratios; nothing is asserted, since seconds are the machine's.
+Prints seconds, ratios and tables; nothing is asserted, since seconds are the machine's.
 """
 
 import importlib.util
@@ -19,6 +20,7 @@ footlock = importlib.util.module_from_spec(spec)
 sys.modules["footlock"] = footlock
 spec.loader.exec_module(footlock)
 
+import benchmark_removal  # noqa: E402
 import bpy  # noqa: E402
 import clips  # noqa: E402
 import numpy as np  # noqa: E402
@@ -113,6 +115,9 @@ def main(frames):
         print(f"{seconds:9.3f} s  {name}")
     print(f"offline steps: {steps[0]} for the article's problem, {steps[1]} with reach")
     print(f"both buttons / one frame_set pass: {both:.3f} s / {single:.3f} s = {both / single:.2f}")
+    benchmark_removal.print_sweeps(slide_removal)
+    with tempfile.TemporaryDirectory() as folder:
+        benchmark_removal.print_table(benchmark_removal.load(ROOT / "batch.py"), bvh, Path(folder))
 
 
 if __name__ == "__main__":
