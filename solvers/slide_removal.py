@@ -44,7 +44,7 @@ _NEWTON_RADIUS = 0.02
 _NEWTON_GAIN = 100.0
 # A Newton step so short that gains no more than this share of the energy was the last, too: where toes come to the
 # floor or to what they may accelerate, the last of them go to and fro.
-_SHORT, _LITTLE = 1e-3, 1e-5
+_SHORT, _LITTLE = 1e-3, 1e-3
 # The coarse levels: every so manieth frame, so many about the ends of contacts, and what is their last step.
 _COARSE = ((8, 0, 3e-4), (8, 3, 1e-5))
 # A level is worth its while from so many frames on, and when it leaves out more than this share of them.
