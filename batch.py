@@ -40,7 +40,7 @@ import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 
 from footlock.operators import detect_contacts, fit_root, remove_sliding, reports  # noqa: E402
-from footlock.rig import bvh, bvh_armature, clip, contact_property, correction, labels, mapping, markers  # noqa: E402  # noqa: E402
+from footlock.rig import bvh, bvh_armature, clip, compat, contact_property, correction, labels, mapping, markers  # noqa: E402  # noqa: E402
 from footlock.rig.contact_property import State  # noqa: E402
 from footlock.solvers import contacts, foot_skate, slide_removal  # noqa: E402
 from footlock.solvers.errors import FootlockError  # noqa: E402
@@ -209,8 +209,10 @@ def _process(source, target, options, several):
                 f"Blender read {len(done[0][0].labels)} frames of “{source.name}” and it has {len(motion.motion)}:"
                 " give it a constant frame time."
             )
+        result = bvh_armature.store(armature, motion, legs)
+        _export(exported, done)
         _make_folder(target)
-        bvh.write(target, bvh_armature.store(armature, motion, legs))
+        bvh.write(target, result)
     else:
         armatures = _open_blend(source)
         if len(armatures) > 1 and (given or exported):
@@ -218,13 +220,18 @@ def _process(source, target, options, several):
                 f"“{source.name}” has {len(armatures)} animated armatures, and labels are for one: split the file."
             )
         done = [_correct(scene, armature, legs, given, options) for scene, armature, legs in armatures]
+        _export(exported, done)
         _make_folder(target)
         _save_blend(target)
-    if exported:
-        _make_folder(exported)
-        first = done[0][0].clip
-        labels.write(exported, first.legs, done[0][0].labels, first.frame_rate, first.frames[0])
     return [reports.corrected(one, said) for one, said in done]
+
+
+def _export(path, done):
+    """Write the labels that were used, before anything else is written."""
+    if path:
+        _make_folder(path)
+        first = done[0][0].clip
+        labels.write(path, first.legs, done[0][0].labels, first.frame_rate, first.frames[0])
 
 
 def _correct(scene, armature, legs, given, options):
@@ -251,8 +258,9 @@ def _contacts(scene, armature, legs, source, given, options):
     else the curves that are there, else found; curves that are locked or muted are never replaced."""
     if given:
         found = labels.read(given, legs, len(source.frames))
-        contact_property.write(armature, legs, source.frames, found)
-        return found, {"contacts_from": "file"}
+        locked = [i for i, state in enumerate(contact_property.states(armature, legs)) if state is State.LOCKED]
+        contact_property.write(armature, legs, source.frames, found, skip=locked)
+        return contact_property.read(armature, legs, source.frames), {"contacts_from": "file"}
     states = contact_property.states(armature, legs)
     kept = [i for i, state in enumerate(states) if state is not State.ABSENT]
     if options.replace_contacts:
@@ -333,6 +341,15 @@ def _jobs(p, options):
             p.error(f"“{target}” is the input itself: choose another output")
     if len({str(target) for target in targets}) < len(targets):
         p.error("two inputs have the same name and would overwrite each other: run them into different folders")
+    several = len(options.inputs) > 1
+    said = [path for source in options.inputs if (path := _labels_file(options.export_contacts, source, several))]
+    if options.report:
+        said.append(options.report)
+    taken = {path.resolve() for path in (*options.inputs, *targets)}
+    for path in said:
+        if path.resolve() in taken:
+            p.error(f"“{path}” is written or read already: choose another file for labels and report")
+        taken.add(path.resolve())
     return list(zip(options.inputs, targets, strict=True))
 
 
@@ -352,11 +369,16 @@ def _open_blend(source):
             f"“{source.name}” cannot be opened by Blender {bpy.app.version_string}:"
             " save it by this version or an older one."
         ) from error
-    found, problem = [], None
+    found, problem, seen = [], None, set()
     for scene in bpy.data.scenes:
         for armature in scene.objects:
             if armature.type != "ARMATURE" or armature.animation_data is None or armature.animation_data.action is None:
                 continue
+            # An action that several objects or scenes show is corrected once.
+            key = armature.animation_data.action, compat.slot_name(armature)
+            if key in seen:
+                continue
+            seen.add(key)
             try:
                 found.append((scene, armature, mapping.of(armature)))
             except FootlockError as error:
@@ -403,7 +425,10 @@ def _number(text):
 
 
 def _threshold(text):
-    return AUTO if text == AUTO else _positive(text)
+    try:
+        return AUTO if text.lower() == AUTO else _positive(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is neither a number nor auto") from error
 
 
 def _share(text):

@@ -1,6 +1,6 @@
 """Detect Contacts: label when each foot is planted, as a curve in the action."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -92,6 +92,8 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
             raise FootlockError(
                 "No contact was found: raise the speed or height threshold, or key the contact curves by hand."
             )
+        if self.bake:
+            contact_property.check_judged(armature, legs)
         contact_property.write(armature, legs, frames, found.labels, span, detected=True, skip=kept)
         if self.bake:
             contact_property.write_judged(armature, legs, frames, found.speed, found.height)
@@ -99,8 +101,9 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
             contact_property.remove_judged(armature, legs)
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
+        # What is said is of the curves as they are now, kept ones and other frames included.
+        found = replace(found, labels=contact_property.read(armature, legs, frames))
         mapping.store_found(armature, found)
-        armature.data.footlock.result_action = ""
         return f"{sentence(legs, found)}{_kept_note(legs, kept)}{one_leg_note(legs)}"
 
     def _settings(self):

@@ -15,6 +15,9 @@ from ..solvers.errors import FootlockError
 from .base import ActionOperator
 from .properties import ClipProperties
 
+# What no reading of labels replaces.
+_KEPT = (State.LOCKED, State.MUTED)
+
 
 def _read(context, armature, unit):
     """The clip and the labels (frames, legs) of its curves."""
@@ -27,19 +30,31 @@ def _read(context, armature, unit):
 
 
 def _write(armature, legs, frames, found):
-    """Write labels that are the user's own, so that no detection replaces them unasked; locked curves stay."""
-    locked = [i for i, state in enumerate(contact_property.states(armature, legs)) if state is State.LOCKED]
-    if len(locked) == len(legs.legs):
-        raise FootlockError("All contact curves are locked: unlock those that shall be written.")
-    contact_property.write(armature, legs, frames, found, skip=locked)
+    """Write labels that are the user's own, so that no detection replaces them unasked; locked and muted curves
+    stay."""
+    kept = {i: state for i, state in enumerate(contact_property.states(armature, legs)) if state in _KEPT}
+    if len(kept) == len(legs.legs):
+        raise FootlockError("All contact curves are locked or muted: unlock and unmute those that shall be written.")
+    contact_property.write(armature, legs, frames, found, skip=kept)
     if not len(armature.data.footlock.legs):
         mapping.store(armature, legs)
-    armature.data.footlock.result_action = armature.data.footlock.found_action = ""
+    mapping.forget(armature)
     counts = [len(contacts.runs(found[:, i])) for i in range(found.shape[1])]
     return ", ".join(
-        f"{leg.label} {'kept (locked)' if i in locked else f'{count} contacts'}"
+        f"{leg.label} {f'kept ({kept[i].value})' if i in kept else f'{count} contacts'}"
         for i, (leg, count) in enumerate(zip(legs.legs, counts, strict=True))
     )
+
+
+def _silent(armature, legs):
+    """Indices of legs whose curve is muted or missing."""
+    states = contact_property.states(armature, legs)
+    return [i for i, state in enumerate(states) if state in (State.MUTED, State.ABSENT)]
+
+
+def _silent_note(armature, legs, how):
+    names = [legs.legs[i].label for i in _silent(armature, legs)]
+    return f" {', '.join(names)}: the curve is muted or missing and {how}." if names else ""
 
 
 class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, bpy.types.Operator):
@@ -55,7 +70,8 @@ class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, 
         clip, found = _read(context, armature, self.unit)
         path = Path(bpy.path.abspath(self.filepath))
         labels.write(path, clip.legs, found, clip.frame_rate, clip.frames[0])
-        return f"Contacts of {len(clip.frames)} frames written to “{path.name}”."
+        note = _silent_note(armature, clip.legs, "is written as 0")
+        return f"Contacts of {len(clip.frames)} frames written to “{path.name}”.{note}"
 
 
 class FOOTLOCK_OT_import_contacts(ClipProperties, ActionOperator, ImportHelper, bpy.types.Operator):
@@ -83,8 +99,9 @@ class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.
 
     def run(self, context, armature):
         clip, found = _read(context, armature, self.unit)
-        count = markers.write(armature.animation_data.action, clip.legs, clip.frames, found)
-        return f"{count} pose markers written."
+        silent = _silent(armature, clip.legs)
+        count = markers.write(armature.animation_data.action, clip.legs, clip.frames, found, silent)
+        return f"{count} pose markers written.{_silent_note(armature, clip.legs, 'is left out')}"
 
 
 class FOOTLOCK_OT_markers_to_contacts(ClipProperties, ActionOperator, bpy.types.Operator):

@@ -64,7 +64,7 @@ class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
             return f"The root fits the feet already: “{done.bone}” was left as it is.{one_leg_note(legs)}"
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
-        armature.data.footlock.result_action = armature.data.footlock.found_action = ""
+        mapping.forget(armature)
         return f"{sentence(done)}{one_leg_note(legs)}"
 
 

@@ -76,13 +76,13 @@ class DetectionProperties(ClipProperties):
         name="Clean Up (s)",
         description="Each frame goes with most of the frames in this time around it, seconds:"
         " contacts and gaps shorter than about half of it are removed",
-        default=_DEFAULT.vote, min=0.0, soft_max=0.5, precision=3, options=set(),
+        default=_DEFAULT.vote, min=0.0, soft_max=0.5, max=10.0, precision=3, options=set(),
     )  # fmt: skip
     smoothing: FloatProperty(
         name="Smoothing (s)",
         description="Standard deviation of the Gaussian that smooths the labels before they are cut at Level, seconds;"
         " 0 for none",
-        default=_DEFAULT.smoothing, min=0.0, soft_max=0.2, precision=3, options=set(),
+        default=_DEFAULT.smoothing, min=0.0, soft_max=0.2, max=10.0, precision=3, options=set(),
     )  # fmt: skip
     level: FloatProperty(
         name="Level",

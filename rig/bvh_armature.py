@@ -5,8 +5,11 @@ and its own channels. So a corrected clip goes back through the file it came fro
 changed are replaced, all others keep their numbers.
 """
 
-from contextlib import redirect_stdout
+import codecs
+import tempfile
+from contextlib import contextmanager, redirect_stdout
 from io import StringIO
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -31,9 +34,9 @@ def load(path, motion):
     that ``bvh.read`` made of it. Returns the armature object, whose bones are named as the joints."""
     options, _ = _AXES[up_axis(motion)]
     before = set(bpy.data.objects)
-    with redirect_stdout(StringIO()):  # the importer talks to itself
+    with redirect_stdout(StringIO()), _plain(path) as plain:  # the importer talks to itself
         bpy.ops.import_anim.bvh(
-            filepath=str(path), rotate_mode="NATIVE", frame_start=1, update_scene_fps=True, **options
+            filepath=str(plain), rotate_mode="NATIVE", frame_start=1, update_scene_fps=True, **options
         )
     armature = next(ob for ob in bpy.data.objects if ob not in before and ob.type == "ARMATURE")
     missing = [joint.name for joint in motion.joints if joint.name not in armature.data.bones]
@@ -43,6 +46,20 @@ def load(path, motion):
             " fewer than 64 letters, each once."
         )
     return armature
+
+
+@contextmanager
+def _plain(path):
+    """The file itself, or where it starts with a byte order mark, which Blender's importer does not know, a copy."""
+    with open(path, "rb") as file:
+        marked = file.read(3) == codecs.BOM_UTF8
+    if not marked:
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / Path(path).name
+        copy.write_bytes(Path(path).read_bytes().removeprefix(codecs.BOM_UTF8))
+        yield copy
 
 
 def up_axis(motion):

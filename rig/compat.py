@@ -80,12 +80,13 @@ def is_locked(curve):
 
 
 def remove_fcurve(owner, data_path, index):
-    """Remove an F-curve from the action in use, if it is there."""
+    """Remove an F-curve from the action in use, if it is there; says whether it was."""
     held = channels(owner)
     curve = held.fcurves.find(data_path, index=index) if held else None
     if curve:
         held.fcurves.remove(curve)
         owner.update_tag()
+    return curve is not None
 
 
 def slot_name(owner):

@@ -7,6 +7,7 @@ one that was not. Beside it stand, on request, the two quantities that a detecti
 import hashlib
 from enum import Enum
 
+import bpy
 import numpy as np
 
 from ..solvers.errors import FootlockError
@@ -78,6 +79,8 @@ def write(armature, legs, frames, labels, span=None, detected=False, skip=()):
     for i, leg in enumerate(legs.legs):
         if i in skip:
             continue
+        # A curve that was edited stays so where only a part of it is written anew.
+        edited = span is not None and _state(armature, leg) is State.EDITED
         curve = _curve(armature, leg, NAME, SLIDES, 1.0)
         curve.mute = False
         values = labels[:, i].astype(float)
@@ -89,24 +92,30 @@ def write(armature, legs, frames, labels, span=None, detected=False, skip=()):
             keyed = np.concatenate([[True], values[1:] != values[:-1]])
             curve.keyframe_points.clear()
             curves.write(curve, frames[keyed], values[keyed], "CONSTANT")
-        _remember(armature, curve, detected)
+        _remember(armature, curve, detected and not edited)
+
+
+def check_judged(armature, legs):
+    """Raise FootlockError where ``write_judged`` could not write. Call before anything is changed."""
+    for name in (SPEED, HEIGHT):
+        _check_free(armature, legs, name)
 
 
 def write_judged(armature, legs, frames, speed, height):
     """Bake the quantities that a detection went by, (frames, legs), into two more curves a leg."""
-    for name in (SPEED, HEIGHT):
-        _check_free(armature, legs, name)
     for i, leg in enumerate(legs.legs):
         for name, values in ((SPEED, speed[:, i]), (HEIGHT, height[:, i])):
             curves.write(_curve(armature, leg, name, None, None), frames, values, "LINEAR")
 
 
 def remove_judged(armature, legs):
-    """Remove what ``write_judged`` wrote; it would tell of another detection."""
+    """Remove the curves that ``write_judged`` wrote; they would tell of another detection. The properties go with them
+    unless there are other actions, which may have curves of them."""
     for leg in legs.legs:
         for name in (SPEED, HEIGHT):
-            compat.remove_fcurve(armature, _path(armature, leg, name), 0)
-            armature.pose.bones[leg.bearer].pop(name, None)
+            removed = compat.remove_fcurve(armature, _path(armature, leg, name), 0)
+            if removed and len(bpy.data.actions) == 1:
+                armature.pose.bones[leg.bearer].pop(name, None)
 
 
 def _state(armature, leg):
@@ -118,7 +127,7 @@ def _state(armature, leg):
         return State.LOCKED
     if compat.is_muted(curve):
         return State.MUTED
-    known = armature.animation_data.action.get(_DIGESTS, {})
+    known = _known(armature.animation_data.action)
     return State.DETECTED if known.get(_key(armature, path)) == _digest(curve) else State.EDITED
 
 
@@ -166,7 +175,7 @@ def _curve(armature, leg, name, least, most):
 
 def _remember(armature, curve, detected):
     action = armature.animation_data.action
-    known = dict(action.get(_DIGESTS, {}))
+    known = _known(action)
     known.pop(_key(armature, curve.data_path), None)
     if detected:
         known[_key(armature, curve.data_path)] = _digest(curve)
@@ -174,6 +183,12 @@ def _remember(armature, curve, detected):
         action[_DIGESTS] = known
     else:
         action.pop(_DIGESTS, None)
+
+
+def _known(action):
+    """Digests by key, as the action has them."""
+    known = action.get(_DIGESTS)
+    return dict(known) if hasattr(known, "items") else {}
 
 
 def _key(armature, path):

@@ -106,7 +106,10 @@ def of(armature):
 
 
 def store(armature, legs):
-    """Store a leg map with the armature, in place of what is there."""
+    """Store a leg map with the armature, in place of what is there; nothing with data that is an override, to which
+    Blender adds no legs."""
+    if armature.data.override_library is not None:
+        return
     mapping = armature.data.footlock
     mapping.pelvis = legs.pelvis
     mapping.result_action = mapping.found_action = ""
@@ -116,9 +119,18 @@ def store(armature, legs):
         item.side, item.thigh, item.shin, item.foot, item.toe = leg.side, leg.thigh, leg.shin, leg.foot, leg.toe
 
 
+def forget(armature):
+    """Nothing is found or done that the panel could show."""
+    if armature.data.override_library is None:
+        armature.data.footlock.result_action = armature.data.footlock.found_action = ""
+
+
 def store_found(armature, found):
     """Store what a Detection found, for the panel to show."""
+    if armature.data.override_library is not None:
+        return
     mapping, summary, fit = armature.data.footlock, found.summary(), found.fit
+    mapping.result_action = ""
     for i, item in enumerate(mapping.legs):
         item.contacts, item.share = summary.counts[i], summary.shares[i]
         item.shortest, item.ground = summary.shortest[i], found.ground[i]
@@ -132,6 +144,8 @@ def store_found(armature, found):
 def store_result(armature, contacts, before, after, out_of_reach):
     """Store with each leg how many contacts it had, its Slide before and after, and its frames out of reach, for the
     panel to show."""
+    if armature.data.override_library is not None:
+        return
     mapping = armature.data.footlock
     for item, count, old, new, missed in zip(mapping.legs, contacts, before, after, out_of_reach, strict=True):
         item.contacts, item.out_of_reach = count, missed

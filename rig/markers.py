@@ -13,21 +13,26 @@ def tags(legs):
     return [leg.side if leg.side and sides.count(leg.side) == 1 else leg.bearer for leg in legs.legs]
 
 
-def write(action, legs, frames, labels):
-    """Write labels (frames, legs), in place of the markers of these legs that are there; other markers stay. Returns
-    how many were written. A foot that is planted in the last frame gets no “up”. Blender keeps markers on whole
-    frames."""
+def write(action, legs, frames, labels, skip=()):
+    """Write labels (frames, legs), in place of the markers of these legs that are there; other markers stay, and so do
+    those of legs in ``skip``, indices. Returns how many were written. A foot that is planted in the last frame gets no
+    “up”. Blender keeps markers on whole frames, so a contact takes one at least."""
     names = tags(legs)
-    own = {f"{tag} {what}" for tag in names for what in (DOWN, UP)}
+    own = {f"{tag} {what}" for i, tag in enumerate(names) for what in (DOWN, UP) if i not in skip}
     for marker in [marker for marker in action.pose_markers if marker.name in own]:
         action.pose_markers.remove(marker)
     count = 0
     for i, tag in enumerate(names):
+        if i in skip:
+            continue
         for start, stop in contacts.runs(labels[:, i]):
-            for index, what in ((start, DOWN), (stop, UP)):
-                if index < len(frames):
-                    action.pose_markers.new(f"{tag} {what}").frame = round(frames[index])
-                    count += 1
+            down = round(frames[start])
+            events = [(DOWN, down)]
+            if stop < len(frames):
+                events.append((UP, max(round(frames[stop]), down + 1)))
+            for what, frame in events:
+                action.pose_markers.new(f"{tag} {what}").frame = frame
+                count += 1
     return count
 
 

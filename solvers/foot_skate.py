@@ -160,9 +160,10 @@ def _turned_feet(pose, toes, planted, ground, still, settings, cyclic):
     if not settings.hold_heading and slope == 0.0:
         return None
     still = np.broadcast_to(still, planted.shape)
-    around = (_around(array, cyclic) for array in (pose.toe - pose.heel, planted, still, ground.normals(toes)))
-    turns = foot_turn.turns(*around, settings.hold_heading, slope)
-    return turns if turns is None else _middle(turns, len(planted), cyclic)
+    given = (pose.toe - pose.heel, planted, still, ground.normals(toes))
+    foot, planted, still, normals = (_around(array, cyclic) for array in given)
+    turns = foot_turn.turns(foot, planted, still, normals, settings.hold_heading, slope)
+    return turns if turns is None else _middle(turns, len(toes), cyclic)
 
 
 def _lowest(pose, targets, turn, ground, contacts, leave, frame_rate, settings, cyclic):

@@ -16,6 +16,8 @@ from . import arguments, auto_contacts, contacts, filters, floor_velocity, loops
 _STANDS = 0.05
 # A foot stands still on the floor where it differs from it by less than this share of its speed and this (m/s).
 _STILL_SHARE, _STILL = 0.17, 0.1
+# Feet that are planted for less than this (seconds, all together) say nothing.
+_LEAST_PLANTED = 0.1
 # Frames per second at which short contacts are judged.
 _FINE = 120.0
 # A factor must leave less than this share of the slide, and take this much off (m/s).
@@ -76,6 +78,8 @@ def fit(toes, root, labels, frame_rate):
     slides = {kind: _mean_speed(feet - floor[:, None], weight) for kind, floor in floors.items()}
     root_speed = float(np.linalg.norm(way, axis=1).mean())
     kind = "none"
+    if np.count_nonzero(labels[1:] & labels[:-1]) < _LEAST_PLANTED * frame_rate:
+        slides = dict.fromkeys(slides, slides["none"])
     if slides["scale"] < min(_FACTOR_LEAVES * slides["none"], slides["none"] - _FACTOR_TAKES):
         kind = "scale"
     if slides[kind] > max(_PATH_FROM, _PATH_SHARE * root_speed) and slides["path"] < _PATH_LEAVES * slides[kind]:
@@ -88,6 +92,9 @@ def fit(toes, root, labels, frame_rate):
     shift = -np.concatenate([np.zeros((1, 2)), np.cumsum(step, axis=0)])[own]
     if kind == "scale":
         shift = -share * (root[own, :2])
+    if kind != "none" and _slid(toes[own], shift - shift[0], labels[own]) >= _slid(toes[own], 0.0 * shift, labels[own]):
+        # What is meant to help makes it worse.
+        kind, shift, floor = "none", 0.0 * shift, floors["none"]
     return RootFit(
         kind,
         1.0 / (1.0 - share) if kind == "scale" else 1.0,
@@ -97,6 +104,12 @@ def fit(toes, root, labels, frame_rate):
         _leg_speeds(toes, labels, path, frame_rate),
         (slides["none"], slides[kind]),
     )
+
+
+def _slid(toes, shift, labels):
+    """How far planted toes (frames, legs, 3) go in all, metres, when they are moved by a shift (frames, 2)."""
+    step = np.diff(toes[..., :2] + shift[:, None], axis=0)
+    return float((np.linalg.norm(step, axis=-1) * (labels[1:] & labels[:-1])).sum())
 
 
 def _leg_speeds(toes, labels, floor, frame_rate):

@@ -181,6 +181,28 @@ class Walk(clips.InFolder):
         for options in (("--keep-path", 2), ("--smoothing", -1), ("--lower-hips", "much")):
             self.assertEqual(run(clips.WALK, "-o", out, *options)[0], 2)
 
+    def test_nothing_is_written_over_what_is_read(self):
+        copy = self.folder / "walk.bvh"
+        copy.write_bytes(clips.WALK.read_bytes())
+        out = self.folder / "out.bvh"
+        for options in (("--report", copy), ("--export-contacts", copy), ("--report", out)):
+            status, said = run(copy, "-o", out, *options)
+            self.assertEqual(status, 2, said)
+            self.assertEqual(copy.read_bytes(), clips.WALK.read_bytes())
+            self.assertFalse(out.exists())
+
+    def test_a_byte_order_mark(self):
+        copy, out = self.folder / "walk.bvh", self.folder / "out.bvh"
+        copy.write_bytes(b"\xef\xbb\xbf" + clips.WALK.read_bytes())
+        status, said = run(copy, "-o", out)
+        self.assertEqual(status, 0, said)
+
+    def test_thresholds_that_make_no_sense(self):
+        out = self.folder / "out.bvh"
+        status, said = run(clips.WALK, "-o", out, "--velocity-threshold", "abc")
+        self.assertEqual(status, 2)
+        self.assertIn("neither a number nor auto", said)
+
     def test_twice(self):
         out, motion, _ = self.scaled(1.25)
         again = self.folder / "again.bvh"

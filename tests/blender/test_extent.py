@@ -194,7 +194,7 @@ class Loop(unittest.TestCase):
         armature, legs, labels = self.loop(self.STEPS + 1)
         remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(cyclic=True))
         other, _ = self.poses(armature, legs)
-        np.testing.assert_allclose(one, other[:-1], atol=2e-4)
+        np.testing.assert_allclose(one, other[:-1], atol=5e-4)
 
 
 class Ground(WalkCase):
@@ -243,6 +243,73 @@ class Ground(WalkCase):
     def test_no_object_chosen(self):
         with self.assertRaisesRegex(RuntimeError, "no object to stand on"):
             bpy.ops.footlock.remove_sliding(ground="OBJECT")
+
+
+class Kept(WalkCase):
+    """What detection, markers and files must not touch."""
+
+    def curve(self, i):
+        path = f'["{contact_property.NAME}"]'
+        bone = self.legs.legs[i].bearer
+        return next(c for c in compat.fcurves(self.armature) if bone in c.data_path and c.data_path.endswith(path))
+
+    def test_an_edit_outlives_a_detection_of_other_frames(self):
+        key = self.curve(0).keyframe_points[0]
+        key.co[1] = 1.0 - key.co[1]
+        edited = all_keys(self.armature)
+        bpy.ops.footlock.detect_contacts(use_range=True, range_start=500, range_end=600, replace_edited=True)
+        states = contact_property.states(self.armature, self.legs)
+        self.assertEqual(states[0], contact_property.State.EDITED)
+        path = self.curve(0).data_path
+        first = all_keys(self.armature)[path, 0][0]
+        self.assertEqual(first, edited[path, 0][0])
+
+    def test_muted_curves_stay(self):
+        action = self.armature.animation_data.action
+        bpy.ops.footlock.contacts_to_markers()
+        before = sorted((marker.name, marker.frame) for marker in action.pose_markers)
+        self.curve(0).mute = True
+        keys = all_keys(self.armature)
+        bpy.ops.footlock.contacts_to_markers()
+        self.assertEqual(sorted((marker.name, marker.frame) for marker in action.pose_markers), before)
+        bpy.ops.footlock.markers_to_contacts()
+        self.assertTrue(self.curve(0).mute)
+        path = self.curve(0).data_path
+        self.assertEqual(all_keys(self.armature)[path, 0], keys[path, 0])
+
+    def test_nothing_is_written_where_the_bake_cannot(self):
+        self.armature.pose.bones[self.legs.legs[1].bearer]["contact_speed"] = "mine"
+        before = all_keys(self.armature)
+        with self.assertRaisesRegex(RuntimeError, "rename that property"):
+            bpy.ops.footlock.detect_contacts(bake=True, replace_edited=True)
+        self.assertEqual(all_keys(self.armature), before)
+        self.assertEqual(self.armature.pose.bones[self.legs.legs[1].bearer]["contact_speed"], "mine")
+        bpy.ops.footlock.detect_contacts()
+        self.assertEqual(self.armature.pose.bones[self.legs.legs[1].bearer]["contact_speed"], "mine")
+
+    def test_a_contact_shorter_than_a_frame_comes_back_as_one_frame(self):
+        """120 Hz in a scene at 24: markers stand on whole frames."""
+        rigs.new_file()
+        armature = rigs.biped()
+        rigs.walk(armature, 1.0 + np.arange(300) * 0.2)
+        legs = mapping.of(armature)
+        frames = reading.read(bpy.context.scene, armature, legs).frames
+        labels = np.zeros((len(frames), 2), bool)
+        labels[101, 0] = labels[200:230, 0] = labels[50:80, 1] = True
+        contact_property.write(armature, legs, frames, labels)
+        bpy.ops.footlock.contacts_to_markers()
+        bpy.ops.footlock.markers_to_contacts()
+        found = contact_property.read(armature, legs, frames)
+        self.assertLess(abs(int(found[:, 0].sum()) - int(labels[:, 0].sum())), 10)
+
+    def test_the_panel_tells_of_the_curves(self):
+        self.curve(0).lock = True
+        self.curve(0).keyframe_points.clear()
+        self.curve(0).keyframe_points.insert(1.0, 0.0)
+        bpy.ops.footlock.detect_contacts()
+        found = self.armature.data.footlock.legs
+        self.assertEqual(found[0].contacts, 0)
+        self.assertGreater(found[1].contacts, 3)
 
 
 class Heading(WalkCase):

@@ -200,6 +200,27 @@ class Edges(unittest.TestCase):
         self.assertFalse(found.shift.any())
         self.assertTrue(np.isnan(found.leg_speed).all())
 
+    def test_too_little_is_planted(self):
+        """Two frames of contact tell nothing."""
+        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(60.0), 0.0)
+        labels = np.zeros(motion.toes.shape[:2], bool)
+        labels[100:102, 0] = True
+        found = fit(motion, labels)
+        self.assertEqual(found.kind, "none")
+        self.assertFalse(found.shift.any())
+
+    def test_it_never_slides_more_than_before(self):
+        """Whatever is labelled."""
+        rng = np.random.default_rng(8)
+        motion = motions.root_scaled(motions.load("cmu_131_01").at_rate(30.0), 1.25)
+        for share in (0.1, 0.5, 0.9):
+            labels = np.repeat(rng.random((len(motion.root) // 6 + 1, 2)) < share, 6, axis=0)[: len(motion.root)]
+            step = np.diff(motion.toes[..., :2], axis=0)
+            both = labels[1:] & labels[:-1]
+            moved = step + np.diff(fit(motion, labels).shift, axis=0)[:, None]
+            before, after = ((np.linalg.norm(way, axis=-1) * both).sum() for way in (step, moved))
+            self.assertLessEqual(after, before)
+
     def test_standing(self):
         toes = np.zeros((40, 2, 3))
         root = np.tile([0.0, 0.0, 0.9], (40, 1))
