@@ -15,6 +15,8 @@ from . import arguments, contacts, filters, floor_velocity, loops, resample
 # All clips are judged at this rate, so that all rates give the same contacts.
 RATE = floor_velocity.RATE
 
+# Legs shorter than this are those of a small character, and how long a grown one's are, metres.
+_SMALL, _USUAL = 0.5, 0.84
 # A foot this high over its floor (metres), or this fast up or down (m/s), counts as planted by 1/e.
 _LOW, _LEVEL = 0.04, 0.25
 # How much higher than the lowest a leg's floor may be: joints are not all at one height. A foot held higher is in the
@@ -91,14 +93,20 @@ def detect(toes, hips, root, leg_lengths, frame_rate, settings=AutoSettings()):
     root = arguments.finite("root", root, (len(toes), 3))
     leg_lengths = arguments.finite("leg_lengths", leg_lengths, toes.shape[1:2])
 
+    # A small character is judged as if it were grown up: its speeds and heights are as small as its legs.
+    length = float(np.median(leg_lengths))
+    grown = _USUAL / length if 0.0 < length < _SMALL else 1.0
+    toes, hips, root, leg_lengths = grown * toes, grown * hips, grown * root, grown * leg_lengths
     cycle = loops.find(toes, root, frame_rate)
     frames, first = len(toes), cycle.first
     toes, hips, root = (cycle.repeated(points) for points in (toes, hips, root))
     found = _detect(toes, hips, root, leg_lengths, frame_rate, settings, cycle.period > 0)
     at = np.round(np.arange(first, first + frames) * (RATE / frame_rate)).astype(int)
     at = np.minimum(at, len(found.labels) - 1)
-    fields = ("labels", "speed", "height", "floor", "kind")
-    return replace(found, **{name: getattr(found, name)[at] for name in fields})
+    own = {name: getattr(found, name)[at] for name in ("labels", "speed", "height", "floor", "kind")}
+    for name in ("speed", "height", "floor", "ground", "noise", "enter", "leave"):
+        own[name] = own.get(name, getattr(found, name)) / grown
+    return replace(found, **own)
 
 
 def noise(points):

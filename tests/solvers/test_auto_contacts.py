@@ -229,6 +229,18 @@ class Indifferent(unittest.TestCase):
     def test_where_the_clip_is(self):
         self.check(lambda points: points + np.array([10.0, -20.0, 3.0]))
 
+    def test_how_small_it_is(self):
+        """Legs of 8 to 40 cm: the labels of the grown character, its speeds and heights as small as it is."""
+        for name in motions.CLIPS:
+            motion = motions.root_scaled(motions.load(name).at_rate(60.0), 1.25)
+            labels = detect(motion).labels
+            for size in (0.1, 0.4):
+                with self.subTest(clip=name, size=size):
+                    small = motion.moved(lambda points, size=size: size * points)
+                    found = detect(replace(small, leg_lengths=size * motion.leg_lengths))
+                    self.assertGreater(motions.f1(found.labels, labels), 0.98)
+                    self.assertLess(found.enter, size * 0.3)
+
     def test_where_it_goes(self):
         self.check(lambda points: np.stack([-points[..., 1], points[..., 0], points[..., 2]], axis=-1))
 
