@@ -141,6 +141,7 @@ def parser():
     p.add_argument("--cyclic", action="store_true", help="the clips are loops and stay so")
     p.add_argument("--pin-first", action="store_true", help="the first pose stays as it is")
     p.add_argument("--pin-last", action="store_true", help="the last pose stays as it is")
+    p.add_argument("--only-keys", action="store_true", help="give keys that are there new values and add none (.blend)")
     p.add_argument(
         "--frames",
         type=_number,
@@ -302,6 +303,7 @@ def _extent(scene, options):
         options.pin_first,
         options.pin_last,
         options.cyclic,
+        options.only_keys,
     )
 
 

@@ -207,6 +207,15 @@ class RemovalProperties(ClipProperties):
     solve_end: IntProperty(
         name="To", description="Last frame that is corrected", default=250, options=set()
     )  # fmt: skip
+    keys: EnumProperty(
+        name="Keys",
+        description="Where the corrected keys are",
+        items=(
+            ("ALL", "Every Frame", "A key on every frame, so that nothing slides in between"),
+            ("SOURCE", "Where They Are", "Keys that are there get new values, none is added: feet may slide between"),
+        ),
+        default="ALL", options=set(),
+    )  # fmt: skip
     lock_distance: FloatProperty(
         name="Lock Within (m)",
         description="Runtime: a toe locks when it is this near to the source, metres",

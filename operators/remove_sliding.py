@@ -30,7 +30,8 @@ _HARDLY = 1e-3
 class Options:
     """What of a clip is corrected, and on what ground. ``floor_height``: world z of a level floor, metres, or None for
     that of the contacts; ``floor_object``: an object to stand on, or None. ``span``: (first, last) frame that may
-    change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one."""
+    change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one. ``only_keys``:
+    keys that are there get new values, and none is added, so that feet may slide between them."""
 
     floor_height: float | None = None
     floor_object: bpy.types.Object | None = None
@@ -38,6 +39,7 @@ class Options:
     pin_first: bool = False
     pin_last: bool = False
     cyclic: bool = False
+    only_keys: bool = False
 
 
 _ALL = Options()
@@ -82,7 +84,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
         ground = replace(ground, surface=surface)
     result = _solve(clip, legs, pose, weights, settings, ground, options)
-    correction.write(armature, clip, result.pelvis, result.legs, options.span)
+    correction.write(armature, clip, result.pelvis, result.legs, options.span, options.only_keys)
     written = clips.read(scene, armature, legs, clip.unit).leg_pose()
     return Removal(
         armature.name,
@@ -228,6 +230,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.pin_first,
             self.pin_last,
             self.cyclic,
+            self.keys == "SOURCE",
         )
 
 

@@ -46,9 +46,10 @@ def check(armature, legs):
     _check_loose(pose_bones[legs.carrier or legs.pelvis])
 
 
-def write(armature, clip, pelvis, solution, span=None):
+def write(armature, clip, pelvis, solution, span=None, only_keys=False):
     """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs),
     into the action in use. span: (first, last) frame between which keys are written; without, all of them.
+    only_keys: keys that are there get new values, and none is added.
 
     Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps
     its rotation mode, the signs of its quaternions and the turns of its Euler angles.
@@ -69,9 +70,8 @@ def write(armature, clip, pelvis, solution, span=None):
                 axis = (turn[:, i, None, 1:] @ upright)[:, 0]
                 turns[name] = rot.to_matrix(np.concatenate([turn[:, i, :1], axis], axis=1))
     shift = _in_armature(clip, pelvis - clip.head(clip.legs.pelvis))
-    _write_channels(
-        armature, clip.frames, corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns), span
-    )
+    changed = corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns)
+    _write_channels(armature, clip.frames, changed, span, only_keys)
 
 
 def scale_travel(armature, clip, factor):
@@ -173,7 +173,7 @@ def _in_armature(clip, vectors):
     return (armature_from_world @ vectors[..., None])[..., 0]
 
 
-def _write_channels(armature, frames, changed, span=None):
+def _write_channels(armature, frames, changed, span=None, only_keys=False):
     """Write what ``corrected_channels`` returns; components that are as they were are left alone."""
     paths = curves.by_path(armature)
     for bone, channel, old, new in changed:
@@ -184,6 +184,10 @@ def _write_channels(armature, frames, changed, span=None):
         for i, unchanged in enumerate(same):
             curve = paths.get((path, i))
             if curve is None or not unchanged:
+                if only_keys:
+                    if curve is not None:
+                        curves.write_at_keys(curve, frames, new[:, i], span)
+                    continue
                 curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
                 if span is None:
                     curves.write(curve, frames, new[:, i])

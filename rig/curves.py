@@ -121,6 +121,18 @@ def write_span(curve, frames, values, span):
     curve.update()
 
 
+def write_at_keys(curve, frames, values, span=None):
+    """Give the keys that the curve has the values (n,) at their frames, and make none. span: (first, last) frame
+    between which they may change."""
+    points = curve.keyframe_points
+    at, old = keys(curve)
+    new = np.interp(at, frames, values)
+    if span is not None:
+        new = np.where((at < span[0] - SAME_FRAME) | (at > span[1] + SAME_FRAME), old, new)
+    _set_values(points, at, new, new - old)
+    curve.update()
+
+
 def _attributes(points):
     """All that keys have, by name: (keys, numbers a key)."""
     found = {}

@@ -166,6 +166,7 @@ class FOOTLOCK_PT_removal(FootlockSubPanel, bpy.types.Panel):
             for name in group:
                 column.prop(settings, name)
         _draw_floor(layout.column(align=True), settings, context.scene)
+        layout.prop(settings, "keys")
         ends = layout.column(align=True)
         ends.prop(settings, "cyclic")
         pins = ends.column(align=True)

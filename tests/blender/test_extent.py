@@ -115,6 +115,31 @@ class Range(WalkCase):
             added += len(after[curve]) - len(keys)
         self.assertGreater(added, 50)
 
+    def test_only_the_keys_that_are_there(self):
+        """No key comes or goes; on the keyed frames the pose is that of a correction with all keys."""
+
+        def corrected(only_keys):
+            rigs.new_file()
+            armature = rigs.biped()
+            rigs.walk(armature, np.arange(1.0, 62.0, 4.0))
+            bpy.context.view_layer.update()
+            legs = mapping.of(armature)
+            frames = reading.read(bpy.context.scene, armature, legs).frames
+            labels = np.zeros((len(frames), 2), bool)
+            labels[24:34, 0] = labels[30:40, 1] = True
+            before = all_keys(armature)
+            options = Options(only_keys=only_keys)
+            remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=options)
+            return before, all_keys(armature), reading.read(bpy.context.scene, armature, legs).leg_pose().toe
+
+        before, after, toes = corrected(True)
+        self.assertEqual({curve: len(keys) for curve, keys in before.items()}, {c: len(k) for c, k in after.items()})
+        self.assertEqual(
+            [[key[0] for key in keys] for keys in before.values()], [[key[0] for key in after[c]] for c in before]
+        )
+        self.assertNotEqual(before, after)
+        np.testing.assert_allclose(toes[::4], corrected(False)[2][::4], atol=1e-5)
+
     def test_a_range_without_frames(self):
         before = all_keys(self.armature)
         with self.assertRaisesRegex(FootlockError, "no frame of the action"):

@@ -41,7 +41,7 @@ class RemoveCase(CorrectionCase):
         legs = mapping.of(armature)
         with mock.patch.object(correction, "write", wraps=correction.write) as write:
             done = remove_sliding.remove(self.scene, armature, legs, unit=unit, labels=labels)
-        _, clip, pelvis, solution, _ = write.call_args.args
+        _, clip, pelvis, solution, *_ = write.call_args.args
         return legs, done, clip, pelvis, solution
 
     def check_landed(self, armature, labels, unit=1.0):
