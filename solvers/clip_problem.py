@@ -13,11 +13,11 @@ _ANCHOR = 1e-6
 # How much more it counts, beside the distance from pelvis to toe: that a leg is asked for more than its length, and
 # that a toe is under the floor.
 _TOO_LONG, _UNDER = 3.0, 1e5
-# Weight of the pelvis' path and height beside what it weighs that it keeps its velocity, where half of each is kept.
 # ... and that a toe, or the distance from hip to heel, which bends the knee, accelerates more than it may.
 _KICK, _JOLT = 2000.0, 150.0
 # A toe may always accelerate by this share of what is usual for it.
 _CALM = 0.03
+# Weight of the pelvis' path and height beside what it weighs that it keeps its velocity, where half of each is kept.
 _PATH, _SINK = 0.01, 0.1
 
 
@@ -52,13 +52,16 @@ class Terms:
 
 @dataclass(frozen=True)
 class Motion:
-    """What is to be corrected. Points are pelvis and toes: (frames, 1 + legs, 3), world, metres. ``source``; ``guide``:
-    the motion whose velocity is kept, the source but for feet that are held in part; ``firmness`` (steps, 1 + legs):
-    how much more than usual it counts that a point keeps it. ``joined`` (steps, 1 + legs) bool: between these frames a
-    point stands still; ``held`` (frames, 1 + legs, 3) bool: components that are given. ``floor`` (frames, legs): lowest
-    heights of the toes, -inf for none; ``most_acceleration`` (frames, legs): what they may accelerate, metres a frame²,
-    and ``most_stretching``, the same of their distance from the hips; inf for any. ``way`` (3,): how far a
-    cyclic motion gets in a cycle, which has as many steps as frames; None for others, which have one less."""
+    """What is to be corrected. Points are pelvis and toes: (frames, 1 + legs, 3), world, metres.
+
+    ``source``; ``guide``: the motion whose velocity is kept, the source but for feet that are held in part;
+    ``firmness`` (steps, 1 + legs): how much more than usual it counts that a point keeps it. ``joined`` (steps, 1 +
+    legs) bool: between these frames a point stands still; ``held`` (frames, 1 + legs, 3) bool: components that are
+    given. ``floor`` (frames, legs): lowest heights of the toes, -inf for none. ``most_acceleration`` (frames, legs):
+    what they may accelerate, metres a frame², and ``most_stretching``, the same of their distance from the hips; inf
+    for any. ``way`` (3,): how far a cyclic motion gets in a cycle, which has as many steps as frames; None for others,
+    which have one less.
+    """
 
     source: np.ndarray
     guide: np.ndarray

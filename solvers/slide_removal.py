@@ -16,6 +16,11 @@ to which ours are added, each of which can be left out (``Terms``, and the argum
              + ½ 3 Σ max(|p − t + c| − r, 0)²               a leg is not asked to be longer than it is
              + ½ 1e5 Σ max(floor − t_z, 0)²                 free toes stay above the floor
              + ½ L Σ (α |p − p⁰|²_xy + β max(p⁰_z − p_z, 0)²)   path and height of the pelvis
+             + ½ 2000 Σ max(|Δ²t| − a, 0)²                  toes accelerate no more than they did about then
+             + ½ 150 Σ max(|Δ²|p − t + c|| − b, 0)²         nor do the distances from hip to heel, so no knee pops
+
+in which c leads from pelvis and toe to hip and heel, r is the length of a leg, and a and b are the largest
+accelerations of the source near each frame; where a contact begins or ends, a is that about this edge.
 
 Each frame meets only the two before and after it: Gauss-Newton on a block tridiagonal system, with Newton's own
 second-order term near the solution, first on every eighth frame, then on more, then on all. Sums over frames are
