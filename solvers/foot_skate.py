@@ -25,6 +25,8 @@ _PLACED, _MOST_PLACINGS = 1e-4, 4
 _STEP = 0.08
 # How fast a foot that starts under the floor comes to it, m/s.
 _LEAVE = 0.2
+# A clip in which nothing moves further than this (metres) was corrected before.
+_DONE = 2e-5
 METHODS = ("offline", "runtime")
 _NO_FLOOR = leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
 
@@ -111,6 +113,8 @@ def remove_sliding(
         source = solution.toes
 
     new_pelvis, targets = _unless_still(solution.pelvis, pelvis), _unless_still(solution.toes, pose.toe)
+    if max(np.abs(new_pelvis - pelvis).max(), np.abs(targets - pose.toe).max()) < _DONE:
+        new_pelvis, targets = pelvis, pose.toe
     lowest = _lowest(pose, targets, turn, ground, contacts > 0.0, leave, frame_rate, settings, cyclic)
     shift = (new_pelvis - pelvis)[:, None]
     legs = leg_chain.solve(_moved(pose, shift), targets, side, lowest, settings.chain, turn)
@@ -181,7 +185,7 @@ def _lowest(pose, targets, turn, ground, contacts, leave, frame_rate, settings, 
         required = ground.under(points, joint) - points[..., 2]
         if not ground.level:
             required = np.where(required < _STEP, required, 0.0)
-        required = np.minimum(required, leave)
+        required = np.where(required > _STILL, np.minimum(required, leave), 0.0)
         around = _around(required, cyclic), _around(flat, cyclic)
         up = _middle(lift.smooth(around[0], frame_rate, settings.terms.smoothing, around[1]), len(flat), cyclic)
         heights.append(np.where(up > 0.0, points[..., 2] + up, -np.inf))

