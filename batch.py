@@ -341,6 +341,9 @@ def _jobs(p, options):
             p.error(f"“{source}” comes out as {source.suffix}, and “{target}” is no such file")
         if target.exists() and source.exists() and target.samefile(source):
             p.error(f"“{target}” is the input itself: choose another output")
+    whole = ("frames", "cyclic", "pin_first", "pin_last", "only_keys", "floor_height", "floor_object")
+    if options.method == "runtime" and any(getattr(options, name) not in (None, False) for name in whole):
+        p.error("floors, frames, pins, loops and --only-keys are for --method offline: leave them out")
     if len({str(target) for target in targets}) < len(targets):
         p.error("two inputs have the same name and would overwrite each other: run them into different folders")
     several = len(options.inputs) > 1

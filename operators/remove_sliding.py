@@ -210,7 +210,8 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.hold_heading,
             self.follow_slope,
         )
-        options = self._options(context.scene)
+        # The panel shows these for the whole clip only.
+        options = self._options(context.scene) if self.method == "offline" else _ALL
         done = remove(context.scene, armature, legs, settings, self.unit, options=options)
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)

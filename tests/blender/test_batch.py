@@ -178,7 +178,8 @@ class Walk(clips.InFolder):
             self.assertEqual(status, 1)
             self.assertIn(wanted, said)
             self.assertFalse(out.exists())
-        for options in (("--keep-path", 2), ("--smoothing", -1), ("--lower-hips", "much")):
+        odd = (("--keep-path", 2), ("--smoothing", -1), ("--lower-hips", "much"), ("--method", "runtime", "--cyclic"))
+        for options in odd:
             self.assertEqual(run(clips.WALK, "-o", out, *options)[0], 2)
 
     def test_nothing_is_written_over_what_is_read(self):
