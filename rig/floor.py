@@ -5,14 +5,15 @@ from mathutils.bvhtree import BVHTree
 
 from ..solvers.errors import FootlockError
 
-# A foot finds ground that is no further than this above it (metres): the next step of a stair, and not the ceiling.
-_ABOVE = 0.6
+# Rays start so far above the object (metres).
+_ABOVE = 1.0
 # A triangle whose normal rises by less than this is a wall.
 _WALL = 0.05
 
 
 class ObjectSurface:
-    """The evaluated mesh of an object as it is in the current frame, in metres."""
+    """The evaluated mesh of an object as it is in the current frame, in metres. The ground is the highest face over a
+    place: a clip that walks on the level knows nothing of how high the ground will be where it goes."""
 
     def __init__(self, scene_object, depsgraph, unit):
         """unit: metres of one unit of the scene. Raises FootlockError for an object without faces."""
@@ -31,14 +32,15 @@ class ObjectSurface:
         mesh.loop_triangles.foreach_get("vertices", corners)
         evaluated.to_mesh_clear()
         points = (points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]) * unit
+        self._top = float(points[:, 2].max()) + _ABOVE
         self._tree = BVHTree.FromPolygons(points.tolist(), corners.reshape(-1, 3).tolist(), all_triangles=True)
 
     def sample(self, points):
         """See ``solvers.ground.Surface``."""
         heights, normals = np.full(len(points), np.nan), np.tile([0.0, 0.0, 1.0], (len(points), 1))
         cast = self._tree.ray_cast
-        for i, (x, y, z) in enumerate(points.tolist()):
-            hit, normal, _, _ = cast((x, y, z + _ABOVE), (0.0, 0.0, -1.0))
+        for i, (x, y, _) in enumerate(points.tolist()):
+            hit, normal, _, _ = cast((x, y, self._top), (0.0, 0.0, -1.0))
             if hit is None:
                 continue
             heights[i] = hit.z

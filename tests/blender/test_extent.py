@@ -33,11 +33,13 @@ def all_keys(armature):
 class WalkCase(unittest.TestCase):
     """The recorded walk, with its root's travel a quarter too far, and its contacts."""
 
+    CLIP, TRAVEL = clips.WALK, 1.25
+
     def setUp(self):
-        self.armature = clips.import_clip(clips.WALK)
+        self.armature = clips.import_clip(self.CLIP)
         self.scene = bpy.context.scene
         self.legs = mapping.of(self.armature)
-        correction.scale_travel(self.armature, self.read(), 1.25)
+        correction.scale_travel(self.armature, self.read(), self.TRAVEL)
         bpy.ops.footlock.detect_contacts()
         self.source = self.read()
         self.frames = self.source.frames
@@ -78,11 +80,7 @@ class Range(WalkCase):
         before, (first, last) = self.toes(), (200, 500)
         self.remove(span=(self.frames[first], self.frames[last]))
         after = self.toes()
-        whole = np.zeros_like(self.labels)
-        for leg in range(2):
-            edges = np.flatnonzero(np.diff(np.concatenate([[0], self.labels[:, leg], [0]]).astype(int))).reshape(-1, 2)
-            for start, stop in edges:
-                whole[start:stop, leg] = True
+        whole = self.labels.copy()
         whole[: first + 14] = whole[last - 13 :] = False
         self.assertGreater(whole.sum(), 100)
         self.assertLess(self.slid(after, whole), 5e-6)
@@ -231,33 +229,6 @@ class Ground(WalkCase):
         self.assertAlmostEqual(lowest, 0.25, delta=0.03)
         self.assertLess(self.slid(pose.toe, self.labels), 5e-6)
 
-    def slope(self, degrees):
-        """A large plane that rises along the walk."""
-        way = self.source.head(self.legs.pelvis)[-1] - self.source.head(self.legs.pelvis)[0]
-        way = way[:2] / np.linalg.norm(way[:2])
-        rise = np.tan(np.radians(degrees))
-        mesh = bpy.data.meshes.new("slope")
-        corners = [(x, y, rise * (x * way[0] + y * way[1])) for x, y in ((-50, -50), (50, -50), (50, 50), (-50, 50))]
-        mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
-        plane = bpy.data.objects.new("slope", mesh)
-        self.scene.collection.objects.link(plane)
-        bpy.context.view_layer.update()
-        return plane, lambda points: rise * (points[..., :2] @ way)
-
-    def test_on_a_slope(self):
-        """Each contact takes its height from the plane, and flat feet lie along it."""
-        plane, height = self.slope(10.0)
-        before = self.read().leg_pose()
-        self.remove(floor_object=plane)
-        pose = self.read().leg_pose()
-        self.assertLess(self.slid(pose.toe, self.labels), 5e-6)
-        over = pose.toe[..., 2] - height(pose.toe)
-        for leg in range(2):
-            self.assertLess(np.ptp(over[self.labels[:, leg], leg]), 0.002)
-        foot = [np.arcsin((p.toe - p.heel)[..., 2] / np.linalg.norm(p.toe - p.heel, axis=-1)) for p in (before, pose)]
-        pitched = np.degrees(np.abs(foot[1] - foot[0]))[self.labels]
-        self.assertAlmostEqual(np.median(pitched), 10.0, delta=3.0)
-
     def test_without_faces(self):
         empty = bpy.data.objects.new("nothing", None)
         self.scene.collection.objects.link(empty)
@@ -269,6 +240,70 @@ class Ground(WalkCase):
     def test_no_object_chosen(self):
         with self.assertRaisesRegex(RuntimeError, "no object to stand on"):
             bpy.ops.footlock.remove_sliding(ground="OBJECT")
+
+
+class Objects(WalkCase):
+    """A walk of four metres over an object that rises by about a metre under it."""
+
+    CLIP = clips.DATA / "cmu_12_01.bvh"
+    TRAVEL = 1.0
+
+    def setUp(self):
+        super().setUp()
+        # The first frame is a pose of its own.
+        pelvis = self.source.head(self.legs.pelvis)[1:, :2]
+        self.start, self.way = pelvis[0], (pelvis[-1] - pelvis[0]) / np.linalg.norm(pelvis[-1] - pelvis[0])
+        self.across = np.array([-self.way[1], self.way[0]])
+
+    def object(self, name, corners, faces):
+        """A mesh from corners (n, 3): along the walk, across it, and up; metres."""
+        places = [self.start + self.way * along + self.across * across for along, across, _ in corners]
+        mesh = bpy.data.meshes.new(name)
+        points = [(*place, up) for place, (_, _, up) in zip(places, corners, strict=True)]
+        mesh.from_pydata([tuple(x / self.source.unit for x in point) for point in points], [], faces)
+        made = bpy.data.objects.new(name, mesh)
+        self.scene.collection.objects.link(made)
+        bpy.context.view_layer.update()
+        return made
+
+    def corrected(self, floor):
+        """The LegPose on the floor; planted toes stand, all within reach."""
+        done = self.remove(floor_object=floor)
+        self.assertTrue(done.converged)
+        self.assertFalse(done.out_of_reach.any())
+        pose = self.read().leg_pose()
+        self.assertLess(self.slid(pose.toe, self.labels), 5e-6)
+        return pose
+
+    def along(self, points):
+        return (points[..., :2] - self.start) @ self.way
+
+    def check_over(self, pose, height, tolerance):
+        """All planted toes are as high over the ground, which goes up by most of a metre."""
+        over = pose.toe[..., 2] - height(self.along(pose.toe))
+        for leg in range(2):
+            self.assertLess(np.ptp(over[self.labels[:, leg], leg]), tolerance)
+        self.assertGreater(np.ptp(pose.toe[..., 2][self.labels]), 0.9)
+
+    def test_slope_of_15_degrees(self):
+        rise = np.tan(np.radians(15.0))
+        corners = [(along, across, rise * along) for along, across in ((-4, -4), (9, -4), (9, 4), (-4, 4))]
+        before = self.read().leg_pose()
+        pose = self.corrected(self.object("slope", corners, [(0, 1, 2, 3)]))
+        self.check_over(pose, lambda along: rise * along, 0.001)
+        foot = [np.arcsin((p.toe - p.heel)[..., 2] / np.linalg.norm(p.toe - p.heel, axis=-1)) for p in (before, pose)]
+        self.assertAlmostEqual(np.degrees(np.median((foot[1] - foot[0])[self.labels])), 15.0, delta=2.0)
+
+    def test_stairs_of_17_cm(self):
+        """Solid ones, with sides and a bottom."""
+        tread, first, corners, faces = 0.62, -0.3, [], []
+        for step in range(-6, 14):
+            near, far, up, n = first + tread * step, first + tread * (step + 1), 0.17 * (step + 1), len(corners)
+            corners += [(x, y, z) for z in (-2.0, up) for x, y in ((near, -4), (near, 4), (far, 4), (far, -4))]
+            sides = ((4, 7, 6, 5), (0, 1, 2, 3), (0, 4, 5, 1), (2, 6, 7, 3), (0, 3, 7, 4), (1, 5, 6, 2))
+            faces += [tuple(n + corner for corner in side) for side in sides]
+        pose = self.corrected(self.object("stairs", corners, faces))
+        self.check_over(pose, lambda along: 0.17 * (np.floor((along - first) / tread) + 1.0), 1e-4)
 
 
 class Kept(WalkCase):
