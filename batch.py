@@ -40,7 +40,7 @@ import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 
 from footlock.operators import detect_contacts, fit_root, remove_sliding, reports  # noqa: E402
-from footlock.rig import bvh, bvh_armature, clip, compat, contact_property, correction, labels, mapping, markers  # noqa: E402  # noqa: E402
+from footlock.rig import bvh, bvh_armature, clip, compat, contact_property, correction, labels, mapping, markers  # noqa: E402
 from footlock.rig.contact_property import State  # noqa: E402
 from footlock.solvers import contacts, foot_skate, slide_removal  # noqa: E402
 from footlock.solvers.errors import FootlockError  # noqa: E402
@@ -246,7 +246,8 @@ def _correct(scene, armature, legs, given, options):
     if options.fit_root and found.any():
         said["root_fit"] = reports.fitted(fit_root.fit(scene, armature, legs, source.unit, found))
     # Curves may say more than planted or not.
-    weights = contact_property.weights(armature, legs, source.frames) if found.any() else found
+    weights = contact_property.weights(armature, legs, source.frames)
+    weights = found if weights is None else weights
     extent = _extent(scene, options)
     done = remove_sliding.remove(scene, armature, legs, _removal(options), source.unit, weights, extent)
     if options.markers:
@@ -347,11 +348,11 @@ def _jobs(p, options):
     if len({str(target) for target in targets}) < len(targets):
         p.error("two inputs have the same name and would overwrite each other: run them into different folders")
     several = len(options.inputs) > 1
-    said = [path for source in options.inputs if (path := _labels_file(options.export_contacts, source, several))]
+    beside = [path for source in options.inputs if (path := _labels_file(options.export_contacts, source, several))]
     if options.report:
-        said.append(options.report)
+        beside.append(options.report)
     taken = {path.resolve() for path in (*options.inputs, *targets)}
-    for path in said:
+    for path in beside:
         if path.resolve() in taken:
             p.error(f"“{path}” is written or read already: choose another file for labels and report")
         taken.add(path.resolve())

@@ -52,8 +52,8 @@ def _silent(armature, legs):
     return [i for i, state in enumerate(states) if state in (State.MUTED, State.ABSENT)]
 
 
-def _silent_note(armature, legs, how):
-    names = [legs.legs[i].label for i in _silent(armature, legs)]
+def _silent_note(legs, silent, how):
+    names = [legs.legs[i].label for i in silent]
     return f" {', '.join(names)}: the curve is muted or missing and {how}." if names else ""
 
 
@@ -70,7 +70,7 @@ class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, 
         clip, found = _read(context, armature, self.unit)
         path = Path(bpy.path.abspath(self.filepath))
         labels.write(path, clip.legs, found, clip.frame_rate, clip.frames[0])
-        note = _silent_note(armature, clip.legs, "is written as 0")
+        note = _silent_note(clip.legs, _silent(armature, clip.legs), "is written as 0")
         return f"Contacts of {len(clip.frames)} frames written to “{path.name}”.{note}"
 
 
@@ -101,7 +101,7 @@ class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.
         clip, found = _read(context, armature, self.unit)
         silent = _silent(armature, clip.legs)
         count = markers.write(armature.animation_data.action, clip.legs, clip.frames, found, silent)
-        return f"{count} pose markers written.{_silent_note(armature, clip.legs, 'is left out')}"
+        return f"{count} pose markers written.{_silent_note(clip.legs, silent, 'is left out')}"
 
 
 class FOOTLOCK_OT_markers_to_contacts(ClipProperties, ActionOperator, bpy.types.Operator):

@@ -16,8 +16,6 @@ from .base import ActionOperator, one_leg_note
 from .properties import RemovalProperties
 
 _DEFAULT = foot_skate.Settings()
-
-
 # So many frames on either side of a range stay as they are and tell the correction where to start and end.
 _BORDER = 2
 # How long the feet take from the ends of the range until they stand, seconds.
@@ -129,13 +127,12 @@ def _solve(clip, legs, pose, weights, settings, ground, options):
 
 def _window(frames, span):
     """Indices of the frames that a correction of a span looks at, and which frames (n,) lie outside of the span."""
-    first, last = span
-    outside = (frames < first - curves.SAME_FRAME) | (frames > last + curves.SAME_FRAME)
+    outside = ~curves.within(frames, span)
     inside = np.flatnonzero(~outside)
     if not len(inside):
         raise FootlockError(
-            f"The range {first} to {last} has no frame of the action, which goes from {frames[0]:g} to {frames[-1]:g}:"
-            " choose another range."
+            f"The range {span[0]} to {span[1]} has no frame of the action, which goes from {frames[0]:g} to"
+            f" {frames[-1]:g}: choose another range."
         )
     return np.arange(max(inside[0] - _BORDER, 0), min(inside[-1] + _BORDER + 1, len(frames))), outside
 

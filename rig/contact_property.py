@@ -41,14 +41,8 @@ class State(Enum):
 def read(armature, legs, frames):
     """Labels (frames, legs) bool as the curves have them at ``frames``; a leg without a curve, or whose curve is muted,
     has none. None where no leg has a curve."""
-    paths = curves.by_path(armature)
-    columns = []
-    for leg in legs.legs:
-        curve = paths.get((_path(armature, leg), 0))
-        columns.append(curves.sample(curve, frames) > LEVEL if curve and len(curve.keyframe_points) else None)
-    if all(column is None for column in columns):
-        return None
-    return np.stack([np.zeros(len(frames), bool) if column is None else column for column in columns], axis=1)
+    found = weights(armature, legs, frames)
+    return None if found is None else found > LEVEL
 
 
 def weights(armature, legs, frames):
@@ -133,15 +127,14 @@ def _state(armature, leg):
 
 def _rewrite(curve, frames, values, span):
     """New keys within a span; those outside stay as they are, and so does the curve from the frame after it on."""
-    first, last = span
-    inside = (frames >= first - curves.SAME_FRAME) & (frames <= last + curves.SAME_FRAME)
+    inside = curves.within(frames, span)
     if not inside.any():
         return
-    after = frames[frames > last + curves.SAME_FRAME][:1]
+    after = frames[frames > span[1] + curves.SAME_FRAME][:1]
     then = np.array([curve.evaluate(frame) for frame in after])
     points = curve.keyframe_points
     at = curves.keys(curve)[0]
-    for index in np.flatnonzero((at >= first - curves.SAME_FRAME) & (at <= last + curves.SAME_FRAME))[::-1]:
+    for index in np.flatnonzero(curves.within(at, span))[::-1]:
         points.remove(points[int(index)], fast=True)
     frames, values = frames[inside], values[inside]
     keyed = np.concatenate([[True], values[1:] != values[:-1]])

@@ -56,6 +56,11 @@ def by_path(owner):
     }
 
 
+def within(frames, span):
+    """Which frames (n,) lie from the first to the last frame of a span: (n,) bool."""
+    return (frames >= span[0] - SAME_FRAME) & (frames <= span[1] + SAME_FRAME)
+
+
 def keys(curve):
     """Frames and values (n,) of a curve's keys."""
     co = np.empty(2 * len(curve.keyframe_points), np.float32)
@@ -97,15 +102,14 @@ def write(curve, frames, values, interpolation="LINEAR"):
 
 def write_span(curve, frames, values, span):
     """Give the curve these keys (n,) from the first to the last frame of ``span``. Keys outside stay as they are."""
-    first, last = span
-    inside = (frames >= first - SAME_FRAME) & (frames <= last + SAME_FRAME)
+    inside = within(frames, span)
     points = curve.keyframe_points
     at, old = keys(curve)
     if np.array_equal(at, np.float32(frames)):
         _set_values(points, frames, np.where(inside, values, old), np.where(inside, values - old, 0.0))
         curve.update()
         return
-    kept = (at < first - SAME_FRAME) | (at > last + SAME_FRAME)
+    kept = ~within(at, span)
     before = _attributes(points)
     co = np.stack([frames[inside], values[inside]], axis=1).astype(np.float32)
     order = np.argsort(np.concatenate([at[kept], frames[inside]]), kind="stable")
@@ -128,7 +132,7 @@ def write_at_keys(curve, frames, values, span=None):
     at, old = keys(curve)
     new = np.interp(at, frames, values)
     if span is not None:
-        new = np.where((at < span[0] - SAME_FRAME) | (at > span[1] + SAME_FRAME), old, new)
+        new = np.where(within(at, span), new, old)
     _set_values(points, at, new, new - old)
     curve.update()
 

@@ -105,10 +105,14 @@ def of(armature):
     return stored(armature) or find(armature)
 
 
+def _stores(armature):
+    """False for data that is an override: Blender adds no legs to it, and nothing is stored with it."""
+    return armature.data.override_library is None
+
+
 def store(armature, legs):
-    """Store a leg map with the armature, in place of what is there; nothing with data that is an override, to which
-    Blender adds no legs."""
-    if armature.data.override_library is not None:
+    """Store a leg map with the armature, in place of what is there."""
+    if not _stores(armature):
         return
     mapping = armature.data.footlock
     mapping.pelvis = legs.pelvis
@@ -121,13 +125,13 @@ def store(armature, legs):
 
 def forget(armature):
     """Nothing is found or done that the panel could show."""
-    if armature.data.override_library is None:
+    if _stores(armature):
         armature.data.footlock.result_action = armature.data.footlock.found_action = ""
 
 
 def store_found(armature, found):
     """Store what a Detection found, for the panel to show."""
-    if armature.data.override_library is not None:
+    if not _stores(armature):
         return
     mapping, summary, fit = armature.data.footlock, found.summary(), found.fit
     mapping.result_action = ""
@@ -144,7 +148,7 @@ def store_found(armature, found):
 def store_result(armature, contacts, before, after, out_of_reach):
     """Store with each leg how many contacts it had, its Slide before and after, and its frames out of reach, for the
     panel to show."""
-    if armature.data.override_library is not None:
+    if not _stores(armature):
         return
     mapping = armature.data.footlock
     for item, count, old, new, missed in zip(mapping.legs, contacts, before, after, out_of_reach, strict=True):

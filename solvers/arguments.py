@@ -18,7 +18,7 @@ def finite(name, given, shape):
     """An array of ``shape`` of finite numbers."""
     values = np.asarray(given, float)
     if values.shape != shape:
-        raise ValueError(f"{name}: expected shape {shape}, got {values.shape}")
+        raise ValueError(f"expected {name} of shape {shape}, got {values.shape}")
     if not np.isfinite(values).all():
         raise ValueError(f"{name}: expected finite numbers")
     return values
@@ -28,5 +28,5 @@ def labels(given, shape):
     """Labels as an array of ``shape`` of bool."""
     values = np.asarray(given, bool)
     if values.shape != shape:
-        raise ValueError(f"labels: expected shape {shape}, got {values.shape}")
+        raise ValueError(f"expected labels of shape {shape}, got {values.shape}")
     return values

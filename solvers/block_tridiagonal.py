@@ -12,11 +12,6 @@ from . import small_matrices
 _CHUNK = 128
 
 
-def minimize(diagonal, upper, gradient, joined):
-    """The x (n, k) that minimises ½ xᵀ H x + gradientᵀ x under equalities between neighbours, see ``Elimination``."""
-    return Elimination(joined, gradient.shape).minimize(diagonal, upper, gradient)
-
-
 class Elimination:
     """Problems with the same joints, one after the other: what they need is made once."""
 
@@ -119,7 +114,6 @@ class _Work:
     from_right: np.ndarray
 
     def __init__(self, count, k):
-        self._k = k
         # Rows: this block; columns: left neighbour, right neighbour, gradient.
         self._wide = np.empty((count, k, 2 * k + 1))
         self._left, self._right, self._some = (np.empty((count, k, k)) for _ in range(3))

@@ -19,6 +19,8 @@ _KICK, _JOLT = 2000.0, 150.0
 _CALM = 0.03
 # Weight of the pelvis' path and height beside what it weighs that it keeps its velocity, where half of each is kept.
 _PATH, _SINK = 0.01, 0.1
+# How three frames make a second difference.
+_BEND = (1.0, -2.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,11 @@ class Terms:
     ``smoothing``: seconds; pelvis and toes keep their acceleration, too, across the ends of contacts, over about this
     time. ``keep_path``: 0..1, how far the pelvis keeps its horizontal path: 0 not at all, 1 to the bit.
     ``lower_hips``: 0..1, how freely the pelvis goes lower than in the source: 1 as the other terms have it, 0 not at
-    all. ``too_long``: weight of a leg that is asked for more than its length."""
+    all."""
 
     smoothing: float = 0.0
     keep_path: float = 0.0
     lower_hips: float = 1.0
-    too_long: float = _TOO_LONG
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Motion:
 class _Jerks:
     """Triples of frames in which something accelerates too much: ``frames``, three arrays (n,); for each of the three
     the ``rows`` of the Jacobian, (points (n,), (n, 3)); by how much it is too much, ``over`` (n,), their ``weight``,
-    and what the curvature has besides (n, 3, 3), to be taken 1, -2 and 1 times as the frames are, or None."""
+    and what the curvature has besides (n, 3, 3), to be taken as second differences take the frames, or None."""
 
     frames: tuple
     rows: list
@@ -140,7 +141,6 @@ class Problem:
         # Accelerations are judged where three frames follow each other.
         fine = (span[first] == 1.0) & (span[self._second] == 1.0)
         self._limit = np.where(fine[:, None], motion.most_acceleration[self._second], np.inf)
-
         self._stretch_limit = np.where(fine[:, None], motion.most_stretching[self._second], np.inf)
 
         self._anchor = np.where(motion.held, 0.0, _ANCHOR * self._node[:, None, None])
@@ -173,7 +173,7 @@ class Problem:
         for weight, _, _, stretch in self._stretches(points):
             total += np.einsum("il,il->", weight, stretch**2)
         total += np.einsum("ilc,ilc,ilc->", self._anchor, moved, moved)
-        for weight, _, _, under in self._heights(points):
+        for weight, _, under in self._heights(points):
             total += weight @ under**2
         total += sum(jerks.weight * jerks.over @ jerks.over for jerks in self._jerks(points))
         total += self._path @ (moved[:, 0, :2] ** 2).sum(-1)
@@ -182,7 +182,6 @@ class Problem:
     def step(self, points, newton):
         """The step (kept, 1 + legs, 3) to the minimum of the problem's quadratic model at ``points``: Gauss-Newton's,
         or Newton's own."""
-        points.shape[1]
         diagonal, upper = self._own, self._upper
         np.copyto(diagonal, self._diagonal)
         gradient = self._gradient_of_motion(points)
@@ -197,8 +196,8 @@ class Problem:
                 share = (stretch / safe)[..., None, None]
                 curvature = (1.0 - share) * curvature + share * np.eye(3)
             self._add_stretch(diagonal, weight[..., None, None] * curvature)
-        for weight, point, way, under in self._heights(points):
-            gradient[:, point, 2] += way * weight * under
+        for weight, point, under in self._heights(points):
+            gradient[:, point, 2] -= weight * under
             self._unknowns.add_heights(diagonal, point, weight * (under > 0.0))
         for jerks in self._jerks(points):
             if upper is self._upper:
@@ -249,7 +248,7 @@ class Problem:
             offset = offset + self.motion.reach.offset
             length = _length(offset)
             too_long = length > self.motion.reach.length
-            weight = self.terms.too_long * too_long * weight
+            weight = _TOO_LONG * too_long * weight
             yield weight, offset, length, np.where(too_long, length - self.motion.reach.length, 0.0)
 
     def _jerks(self, points):
@@ -263,14 +262,14 @@ class Problem:
         if len(first):
             limit, size = self._limit[first, leg], size[first, leg]
             way = bend[first, leg] / size[:, None]
-            rows = [[(1 + leg, factor * way)] for factor in (1.0, -2.0, 1.0)]
+            rows = [[(1 + leg, factor * way)] for factor in _BEND]
             across = ((size - limit) / size)[:, None, None] * (np.eye(3) - way[:, :, None] * way[:, None, :])
             yield _Jerks(self._three_frames(first), rows, size - limit, self._kick, across)
         if self.motion.reach is None:
             return
         offset = points[:, :1] - points[:, 1:] + self.motion.reach.offset
         length = _length(offset)
-        step = length[self._next] - length[: len(self._next)]
+        step = self._steps(length)
         bend = step[self._second] - step[: len(self._second)]
         size = np.abs(bend)
         first, leg = np.nonzero(size > self._stretch_limit)
@@ -278,7 +277,7 @@ class Problem:
             frames = self._three_frames(first)
             sign = np.sign(bend[first, leg])[:, None]
             rows = []
-            for frame, factor in zip(frames, (1.0, -2.0, 1.0), strict=True):
+            for frame, factor in zip(frames, _BEND, strict=True):
                 way = factor * sign * offset[frame, leg] / np.maximum(length[frame, leg], 1e-9)[:, None]
                 rows.append([(np.zeros_like(leg), way), (1 + leg, -way)])
             yield _Jerks(frames, rows, size[first, leg] - self._stretch_limit[first, leg], self._jolt, None)
@@ -298,19 +297,19 @@ class Problem:
             for j, other, column in entries[k:]:
                 values = jerks.weight * row[:, :, None] * column[:, None, :]
                 if jerks.across is not None:
-                    factor = (1.0, -2.0, 1.0)[i] * (1.0, -2.0, 1.0)[j] * jerks.weight
+                    factor = _BEND[i] * _BEND[j] * jerks.weight
                     free = self._free[one][:, :, None] * self._free[other][:, None, :]
                     values = values + factor * jerks.across * free
                 self._unknowns.add_between(diagonal, upper, one, other, values)
 
     def _heights(self, points):
-        """The terms that are heights: weight (kept,), point, the sign of the slope, and by how much it is too low."""
+        """The terms that are heights: weight (kept,), point, and by how much it is too low."""
         if self._sink.any():
-            yield self._sink, 0, -1.0, np.maximum(self.motion.guide[:, 0, 2] - points[:, 0, 2], 0.0)
+            yield self._sink, 0, np.maximum(self.motion.guide[:, 0, 2] - points[:, 0, 2], 0.0)
         for leg in range(self.motion.floor.shape[1]):
             under = np.maximum(self.motion.floor[:, leg] - points[:, 1 + leg, 2], 0.0)
             if under.any():
-                yield _UNDER * self._node * ~self.motion.held[:, 1 + leg, 2], 1 + leg, -1.0, under
+                yield _UNDER * self._node * ~self.motion.held[:, 1 + leg, 2], 1 + leg, under
 
     def _band(self):
         """What couples frames i and i, i and i + 1, i and i + 2, of the terms that are linear."""
@@ -319,13 +318,11 @@ class Problem:
         first, second = np.arange(len(self._second)), self._second
         a, c = 1.0 / span[first], 1.0 / span[second]
         own, one, two = np.zeros((frames, count)), -edge, bend * a * c
-        steps = np.arange(len(edge))
-        own[steps] += edge
+        own[: len(edge)] += edge
         own[self._next] += edge
         own[first] += bend * a**2
         own[second] += bend * (a + c) ** 2
         own[self._next[second]] += bend * c**2
-        one = one.copy()
         one[first] -= bend * a * (a + c)
         one[second] -= bend * c * (a + c)
         own = own[..., None] + self._anchor

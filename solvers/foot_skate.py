@@ -122,18 +122,9 @@ def remove_sliding(
     return Correction(new_pelvis, legs, solution.locked, ground.toe, out_of_reach, solution.steps, solution.converged)
 
 
-def ground_heights(toes, contacts):
-    """The height (legs,) at which each leg's toe stands: the median over its frames of contact, or without contact
-    its low percentile. World z, metres.
-
-    Each leg has its own, since the joint of a toe is seldom as high on the left as on the right.
-    """
-    return np.array([grounds.height(toes[:, leg, 2], contacts[:, leg]) for leg in range(toes.shape[1])])
-
-
 def _at_run_time(pelvis, pose, side, contacts, frame_rate, settings):
     """The Correction of toes that are locked frame by frame."""
-    heights = ground_heights(pose.toe, contacts)
+    heights = grounds.toe_heights(pose.toe, contacts)
     targets, locked = foot_lock.lock(pose.toe, contacts, heights, 1.0 / frame_rate, settings.lock)
     lowest = _minimum_heights(pose, contacts, heights)
     legs = leg_chain.solve(pose, _unless_still(targets, pose.toe), side, lowest, settings.chain)

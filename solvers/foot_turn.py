@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from . import contacts as labels_of
+from . import resample
 from . import rotations as rot
 
 
@@ -15,8 +16,8 @@ def turns(foot, locked, still, normals, hold_heading, follow_slope):
     """World rotations (frames, legs, 4) of feet, from heel to toe (frames, legs, 3); None where none turns.
 
     locked: (frames, legs) bool, frames in which the foot is planted; still: the same, in which it does not turn;
-    normals: (frames, legs, 3) of the ground under it;
-    hold_heading: planted feet do not turn about the vertical; follow_slope: 0..1, how far they pitch with the ground.
+    normals: (frames, legs, 3) of the ground under it; hold_heading: planted feet do not turn about the vertical;
+    follow_slope: 0..1, how far they pitch with the ground.
     """
     vectors = np.zeros(foot.shape)
     if follow_slope > 0.0:
@@ -59,5 +60,5 @@ def _between(values, spans):
         u = (values[end - 1] - values[end - 2]) * wide if end - start > 1 else 0.0 * a
         v = (values[begin + 1] - values[begin]) * wide if stop - begin > 1 else 0.0 * b
         t = ((np.arange(end, begin) - end + 1.0) / wide)[:, None]
-        values[end:begin] = a + t * (u + t * ((3.0 * (b - a) - 2.0 * u - v) + t * (2.0 * (a - b) + u + v)))
+        values[end:begin] = resample.hermite(a, b, u, v, t)
     return values

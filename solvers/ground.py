@@ -42,7 +42,7 @@ class Ground:
         toes at their median height, heel and toe end as far over or under them as they are at their lowest while the
         foot is flat, in the middle half of a contact."""
         known = contacts.any(axis=0)
-        toe = np.array([height(z, contact) for z, contact in zip(pose.toe[..., 2].T, contacts.T, strict=True)])
+        toe = toe_heights(pose.toe, contacts)
         middle = flat(contacts)
 
         def lowest(points):
@@ -147,9 +147,16 @@ def flat(contacts):
     return middle
 
 
-def height(heights, contact):
-    """The height at which a toe stands: the median of ``heights`` (frames,) in contact (frames,) bool, or without
-    contact their low percentile."""
-    if contact.any():
-        return float(np.median(heights[contact]))
-    return float(np.percentile(heights, labels_of.FLOOR_PERCENTILE))
+def toe_heights(toes, contacts):
+    """The height (legs,) at which each leg's toe stands: the median over its frames of contact, or without contact
+    its low percentile. World z, metres.
+
+    Each leg has its own, since the joint of a toe is seldom as high on the left as on the right.
+    """
+    columns = zip(toes[..., 2].T, contacts.T, strict=True)
+    return np.array(
+        [
+            np.median(z[contact]) if contact.any() else np.percentile(z, labels_of.FLOOR_PERCENTILE)
+            for z, contact in columns
+        ]
+    )

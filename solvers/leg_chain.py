@@ -121,7 +121,6 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings(), turn=Non
             raise ValueError(f"minimum.{height.name}: expected a number or shape {shape[:-1]}, got {given}")
     if settings.limit not in ("reach", "pose"):
         raise ValueError(f'limit: expected "reach" or "pose", got {settings.limit!r}')
-    carried = np.broadcast_to(rot.IDENTITY, (*shape[:-1], 4)) if turn is None else turn
     foot = pose.toe - pose.heel
     if settings.keep_foot and turn is not None:
         foot = rot.rotate(turn, foot)
@@ -137,10 +136,12 @@ def solve(pose, toe_target, side, minimum, settings=LegChainSettings(), turn=Non
     heel = leg.heel_world
 
     # Before it looks at its target, a foot either keeps its heading in the world or is carried along by the shin.
-    kept = foot if settings.keep_foot else rot.rotate(leg.knee, foot)
-    foot_turn = carried = carried if settings.keep_foot else leg.knee
+    carried = leg.knee
+    if settings.keep_foot:
+        carried = np.broadcast_to(rot.IDENTITY, leg.knee.shape) if turn is None else turn
+    foot_turn = carried
     if settings.heel_look_at:
-        look = rot.between(kept, toe_target - heel)
+        look = rot.between(rot.rotate(carried, pose.toe - pose.heel), toe_target - heel)
         if settings.keep_foot:
             look = _at_most(look, settings.max_pivot + _angle(foot, toe_target - heel_target))
         foot_turn = rot.multiply(look, carried)

@@ -46,7 +46,7 @@ def _solve(required, none, pace, reach):
     upper = np.zeros((blocks - 1, 2, 2))
     upper[:, 1, 0] = one[:-1, 1]
     upper[:, [0, 1], [0, 1]] = two[:-1]
-    free = np.ones((columns, even), bool)
+    free = np.zeros((columns, even), bool)
     free[:, :frames] = ~none.T
     free = free.reshape(-1, 2)
     diagonal *= free[:, :, None] & free[:, None, :]
@@ -57,15 +57,12 @@ def _solve(required, none, pace, reach):
     bound = np.zeros((columns, even))
     bound[:, :frames] = required.T
     bound = bound.reshape(-1, 2)
-    there = np.zeros((columns, even), bool)
-    there[:, :frames] = True
-    there = there.reshape(-1, 2)
     pull, active = _MISSING / pace, bound > 0.0
     for _ in range(_MOST_STEPS):
         matrix = diagonal.copy()
         matrix[:, [0, 1], [0, 1]] += pull * active
         lift = elimination.minimize(matrix, upper, -pull * active * bound)
-        now = (bound > lift) & there & free
+        now = (bound > lift) & free
         if (now == active).all() or np.abs((now ^ active) * (bound - lift)).max() < _ENOUGH:
             break
         active = now

@@ -37,8 +37,12 @@ def at(values, places, overshoot=True):
     before = np.clip(np.floor(places).astype(int), 0, len(values) - 2)
     t = (places - before).reshape(-1, *(1,) * (values.ndim - 1))
     a, b, u, v = values[before], values[before + 1], slope[before], slope[before + 1]
-    between = a + t * (u + t * ((3 * (b - a) - 2 * u - v) + t * (2 * (a - b) + u + v)))
-    return np.where(t == 0.0, a, np.where(t == 1.0, b, between))
+    return np.where(t == 0.0, a, np.where(t == 1.0, b, hermite(a, b, u, v, t)))
+
+
+def hermite(a, b, u, v, t):
+    """The cubic that goes from ``a`` at t = 0 with slope ``u`` to ``b`` at t = 1 with slope ``v``; all broadcast."""
+    return a + t * (u + t * ((3 * (b - a) - 2 * u - v) + t * (2 * (a - b) + u + v)))
 
 
 def _limited(slope, step):

@@ -77,13 +77,8 @@ def fit(toes, root, labels, frame_rate):
     floors = {"none": np.zeros_like(way), "scale": share * way, "path": path}
     slides = {kind: _mean_speed(feet - floor[:, None], weight) for kind, floor in floors.items()}
     root_speed = float(np.linalg.norm(way, axis=1).mean())
-    kind = "none"
-    if np.count_nonzero(labels[1:] & labels[:-1]) < _LEAST_PLANTED * frame_rate:
-        slides = dict.fromkeys(slides, slides["none"])
-    if slides["scale"] < min(_FACTOR_LEAVES * slides["none"], slides["none"] - _FACTOR_TAKES):
-        kind = "scale"
-    if slides[kind] > max(_PATH_FROM, _PATH_SHARE * root_speed) and slides["path"] < _PATH_LEAVES * slides[kind]:
-        kind = "path"
+    tells = np.count_nonzero(labels[1:] & labels[:-1]) >= _LEAST_PLANTED * frame_rate
+    kind = _kind(slides, root_speed) if tells else "none"
     floor = floors[kind]
     if kind == "path" and not cycle.period:
         floor = _without_creep(feet, labels, floor)
@@ -104,6 +99,16 @@ def fit(toes, root, labels, frame_rate):
         _leg_speeds(toes, labels, path, frame_rate),
         (slides["none"], slides[kind]),
     )
+
+
+def _kind(slides, root_speed):
+    """The kind of fit that takes enough off the slide of the others; slides: m/s, by kind."""
+    kind = "none"
+    if slides["scale"] < min(_FACTOR_LEAVES * slides["none"], slides["none"] - _FACTOR_TAKES):
+        kind = "scale"
+    if slides[kind] > max(_PATH_FROM, _PATH_SHARE * root_speed) and slides["path"] < _PATH_LEAVES * slides[kind]:
+        kind = "path"
+    return kind
 
 
 def _slid(toes, shift, labels):

@@ -27,11 +27,11 @@ second-order term near the solution, first on every eighth frame, then on more, 
 weighted as integrals over time, so that a rate of 60 Hz gives the sums above and another rate the same motion.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import unknowns
+from . import arguments, resample, unknowns
 from .clip_problem import RATE, Motion, Problem, Reach, Terms, most_acceleration, most_stretching
 
 __all__ = ["Reach", "SlideRemoval", "Terms", "solve"]
@@ -101,52 +101,36 @@ def solve(
     (frames, legs); a contact takes that of its first frame. frame_rate: Hz. reach: Reach, or None for legs of any
     length. terms: Terms. floor: lowest heights of free toes, world z, broadcast to (frames, legs), or None. pinned:
     (frames,) bool, frames that stay as they are; a contact that goes on into them takes its place from there. cyclic:
-    the last frame is the first again, but for the way between them. rise: (frames, 1 + legs), metres by which pelvis
-    and toes shall be higher than in the source, as uneven ground has it, or None.
+    the last frame is the first again, but for the way between them, and none is pinned. rise: (frames, 1 + legs),
+    metres by which pelvis and toes shall be higher than in the source, as uneven ground has it, or None.
 
     Returns a SlideRemoval; the contacts hold exactly. Raises ValueError for shapes that do not fit, values that are
     not finite, or a rate that is not positive.
     """
-    pelvis, toes, contacts = np.asarray(pelvis, float), np.asarray(toes, float), np.asarray(contacts, float)
-    frames, legs = contacts.shape
-    if pelvis.shape != (frames, 3) or toes.shape != (frames, legs, 3):
-        raise ValueError(
-            f"expected pelvis {(frames, 3)} and toes {(frames, legs, 3)} for contacts {contacts.shape},"
-            f" got {pelvis.shape} and {toes.shape}"
-        )
-    if not all(np.isfinite(values).all() for values in (pelvis, toes, contacts, ground_height)):
-        raise ValueError("pelvis, toes, contacts and ground_height: expected finite numbers")
-    if not frame_rate > 0.0:
-        raise ValueError(f"frame_rate: expected a positive number of frames per second, got {frame_rate}")
-    if cyclic and frames > _LEAST_CYCLE:
-        return _solve_cycle(pelvis, toes, contacts, ground_height, frame_rate, reach, terms, floor, rise)
-    ground = np.broadcast_to(np.asarray(ground_height, float), (frames, legs))
-    lowest = np.broadcast_to(-np.inf if floor is None else np.asarray(floor, float), (frames, legs))
-    pinned = np.zeros(frames, bool) if pinned is None else np.asarray(pinned, bool)
+    toes = arguments.toes(toes, frame_rate, least=0)
+    shape = toes.shape[:2]
+    frames = len(toes)
+    pelvis, contacts = arguments.finite("pelvis", pelvis, (frames, 3)), arguments.finite("contacts", contacts, shape)
+    ground = arguments.finite("ground_height", np.broadcast_to(ground_height, shape), shape)
+    lowest = np.broadcast_to(-np.inf if floor is None else np.asarray(floor, float), shape)
     source = np.concatenate([pelvis[:, None], toes], axis=1)
+    if cyclic and frames > _LEAST_CYCLE:
+        return _solve_cycle(source, contacts, ground, frame_rate, reach, terms, lowest, rise)
+    pinned = np.zeros(frames, bool) if pinned is None else np.asarray(pinned, bool)
     return _solve(source, contacts, ground, frame_rate, reach, terms, lowest, pinned, None, rise)
 
 
-def _solve_cycle(pelvis, toes, contacts, ground_height, frame_rate, reach, terms, floor, rise):
+def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise):
     """The solution on all frames but the last, which is the first again."""
-    frames, legs = contacts.shape
-    way = pelvis[-1] - pelvis[0]
-    once = slice(0, frames - 1)
-    ground = np.broadcast_to(np.asarray(ground_height, float), (frames, legs))[once]
-    lowest = np.broadcast_to(-np.inf if floor is None else np.asarray(floor, float), (frames, legs))[once]
-    reach = reach and reach.at(once)
-    source = np.concatenate([pelvis[:, None], toes], axis=1)[once]
-    pinned = np.zeros(frames - 1, bool)
-    rise = None if rise is None else rise[once]
-    found = _solve(source, contacts[once], ground, frame_rate, reach, terms, lowest, pinned, way, rise)
-    return SlideRemoval(
-        np.concatenate([found.pelvis, found.pelvis[:1] + way]),
-        np.concatenate([found.toes, found.toes[:1] + way]),
-        np.concatenate([found.locked, found.locked[:1]]),
-        found.energy,
-        found.steps,
-        found.last_step,
-        found.converged,
+    way = source[-1, 0] - source[0, 0]
+    reach, rise = reach and reach.at(slice(-1)), None if rise is None else rise[:-1]
+    pinned = np.zeros(len(source) - 1, bool)
+    found = _solve(source[:-1], contacts[:-1], ground[:-1], frame_rate, reach, terms, floor[:-1], pinned, way, rise)
+    return replace(
+        found,
+        pelvis=np.concatenate([found.pelvis, found.pelvis[:1] + way]),
+        toes=np.concatenate([found.toes, found.toes[:1] + way]),
+        locked=np.concatenate([found.locked, found.locked[:1]]),
     )
 
 
@@ -260,10 +244,10 @@ class _Standing:
         return points
 
 
-def _descend(problem, points, tolerance, size, longest, most=_MOST_STEPS):
-    """Steps until none would move anything further than ``tolerance`` times ``size`` (metres), each of which lowers the
-    energy. Where Gauss-Newton's go too far, Newton's own are tried, which see how lengths turn. ``longest``: how far
-    the last step before went. Returns the points, the number of steps, the length of the last, and whether the
+def _descend(problem, points, tolerance, size, longest, most):
+    """At most ``most`` steps, until none would move anything further than ``tolerance`` times ``size`` (metres); each
+    lowers the energy. Where Gauss-Newton's go too far, Newton's own are tried, which see how lengths turn. ``longest``:
+    how far the last step before went. Returns the points, the number of steps, the length of the last, and whether the
     tolerance was met."""
     energy = problem.energy(points)
     shortened = False
@@ -319,4 +303,4 @@ def _interpolated(kept, values, frames):
     t = (np.arange(frames) - kept[index]).reshape(wide.shape) / wide
     slope = np.gradient(values, kept, axis=0)
     a, b, u, v = values[index], values[index + 1], slope[index] * wide, slope[index + 1] * wide
-    return a + t * (u + t * ((3.0 * (b - a) - 2.0 * u - v) + t * (2.0 * (a - b) + u + v)))
+    return resample.hermite(a, b, u, v, t)

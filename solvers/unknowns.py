@@ -11,7 +11,7 @@ import numpy as np
 
 class Unknowns:
     """``blocks`` and ``size``: number of blocks and of unknowns in each. ``same`` (blocks - 1, size) bool: what is one
-    unknown in a block and the next, as ``block_tridiagonal.minimize`` takes it."""
+    unknown in a block and the next, as ``block_tridiagonal.Elimination`` takes it."""
 
     def __init__(self, joined, cyclic, apart):
         """joined: (steps, points) bool, true where a point stands in one place in frames i and i + 1. There are

@@ -27,7 +27,7 @@ import numpy as np  # noqa: E402
 
 from footlock.rig import bvh, correction, mapping  # noqa: E402
 from footlock.rig import clip as reading  # noqa: E402
-from footlock.solvers import contacts, foot_skate, knee_side, leg_chain, slide_removal  # noqa: E402
+from footlock.solvers import contacts, foot_skate, ground, knee_side, leg_chain, slide_removal  # noqa: E402
 
 
 def repeated(frames, folder):
@@ -73,10 +73,10 @@ def stages_of_the_job(armature, stage):
     labels = stage(
         "detect contacts", contacts.detect, pose.toe, clip.frame_rate, contacts.floor_height(pose.toe)
     ).labels
-    ground = foot_skate.ground_heights(pose.toe, labels)
+    heights = ground.toe_heights(pose.toe, labels)
     pelvis = clip.head(legs.pelvis)
     offline = stage(
-        "offline pass, article's problem", slide_removal.solve, pelvis, pose.toe, labels, ground, clip.frame_rate
+        "offline pass, article's problem", slide_removal.solve, pelvis, pose.toe, labels, heights, clip.frame_rate
     )
     shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
     side = stage("side vectors", knee_side.side_vectors, pose, shins)

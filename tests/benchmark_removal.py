@@ -40,7 +40,7 @@ def print_table(batch, bvh, folder):
     print(f"{'':46}" + "".join(f"{text:>15}" for text in _UNITS))
     for name, (joints, unit) in CLIPS.items():
         clean = motions.DATA / f"{name}.bvh"
-        labels = _labels(name, joints, folder / f"{name}.json")
+        _write_labels(name, joints, folder / f"{name}.json")
         for case, factor, fitted in CASES:
             source = _scaled(bvh, clean, factor, folder / "source.bvh")
             for given in (True, False):
@@ -58,10 +58,9 @@ def print_table(batch, bvh, folder):
                 title = f"{name} {case}, {'given' if given else 'own'} labels"
                 text = "".join(f"{value:15.3f}" for value in row)
                 print(f"{title:46}{text if status == 0 else ' failed'}", flush=True)
-        assert labels.any()
 
 
-def _labels(name, joints, path):
+def _write_labels(name, joints, path):
     """Labels of the clean clip at its own frames, as a file."""
     motion = measure.load(motions.DATA / f"{name}.bvh")
     loaded = motions.load(name)
@@ -70,7 +69,6 @@ def _labels(name, joints, path):
     truth = np.concatenate([np.repeat(truth[:1], skipped, axis=0), truth])
     contacts = {f"{side}{joints[3]}": truth[:, i].astype(int).tolist() for i, side in enumerate(("Left", "Right"))}
     path.write_text(json.dumps({"frame_rate": 1.0 / motion.frame_time, "frame_start": 1, "contacts": contacts}))
-    return truth
 
 
 def _scaled(bvh, path, factor, target):

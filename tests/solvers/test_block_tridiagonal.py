@@ -7,6 +7,10 @@ import numpy as np
 from footlock.solvers import block_tridiagonal
 
 
+def minimize(diagonal, upper, gradient, joined):
+    return block_tridiagonal.Elimination(joined, gradient.shape).minimize(diagonal, upper, gradient)
+
+
 def problem(rng, n, k):
     """Blocks of a random H = B Bᵀ with B lower bidiagonal, so that H is positive definite and block tridiagonal."""
     own = np.eye(k) * 1.5 + 0.4 * rng.normal(size=(n, k, k)) / np.sqrt(k)
@@ -45,7 +49,7 @@ class Minimum(unittest.TestCase):
     def check(self, rng, n, k, share):
         diagonal, upper, gradient = problem(rng, n, k)
         joined = rng.random((max(n - 1, 0), k)) < share
-        found = block_tridiagonal.minimize(diagonal, upper, gradient, joined)
+        found = minimize(diagonal, upper, gradient, joined)
         wanted = dense(diagonal, upper, gradient, joined)
         self.assertEqual(found.shape, (n, k))
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10 * max(1.0, np.abs(wanted).max()))
@@ -72,7 +76,7 @@ class Minimum(unittest.TestCase):
         diagonal, upper, gradient = problem(rng, n, k)
         joined = np.zeros((n - 1, k), bool)
         joined[0:20, 3:6] = joined[35:60, 3:6] = joined[15:40, 6:9] = joined[50:51, 6:9] = True
-        found = block_tridiagonal.minimize(diagonal, upper, gradient, joined)
+        found = minimize(diagonal, upper, gradient, joined)
         np.testing.assert_allclose(found, dense(diagonal, upper, gradient, joined), rtol=0, atol=1e-11)
 
     def test_definite_only_where_the_joints_are_respected(self):
@@ -85,12 +89,12 @@ class Minimum(unittest.TestCase):
             diagonal[i, j, j] -= 50.0
             diagonal[i + 1, j, j] -= 50.0
             upper[i, j, j] += 50.0
-        found = block_tridiagonal.minimize(diagonal, upper, gradient, joined)
+        found = minimize(diagonal, upper, gradient, joined)
         np.testing.assert_allclose(found, dense(diagonal, upper, gradient, joined), rtol=0, atol=1e-9)
 
     def test_no_gradient_no_step(self):
         diagonal, upper, gradient = problem(np.random.default_rng(5), 12, 3)
-        found = block_tridiagonal.minimize(diagonal, upper, 0.0 * gradient, np.zeros((11, 3), bool))
+        found = minimize(diagonal, upper, 0.0 * gradient, np.zeros((11, 3), bool))
         self.assertFalse(found.any())
 
     def test_is_lower_than_all_about_it(self):
@@ -107,7 +111,7 @@ class Minimum(unittest.TestCase):
                     total += x[i] @ upper[i] @ x[i + 1]
             return total
 
-        found = block_tridiagonal.minimize(diagonal, upper, gradient, joined)
+        found = minimize(diagonal, upper, gradient, joined)
         for _ in range(50):
             shift = 1e-3 * rng.normal(size=(n, k))
             for i, j in np.argwhere(joined):
@@ -117,7 +121,7 @@ class Minimum(unittest.TestCase):
     def test_singular_block(self):
         diagonal, upper, gradient = problem(np.random.default_rng(7), 5, 3)
         diagonal[1], upper[0], upper[1] = 0.0, 0.0, 0.0
-        found = block_tridiagonal.minimize(diagonal, upper, gradient, np.zeros((4, 3), bool))
+        found = minimize(diagonal, upper, gradient, np.zeros((4, 3), bool))
         self.assertFalse(np.isfinite(found[1]).any())
 
     def test_arguments_untouched(self):
@@ -126,4 +130,4 @@ class Minimum(unittest.TestCase):
             joined = np.random.default_rng(9).random((n - 1, 3)) < 0.5
             for array in (diagonal, upper, gradient, joined):
                 array.setflags(write=False)
-            block_tridiagonal.minimize(diagonal, upper, gradient, joined)
+            minimize(diagonal, upper, gradient, joined)

@@ -8,7 +8,7 @@ from pathlib import Path
 import measure
 import numpy as np
 
-from footlock.solvers import foot_lock, foot_skate, knee_side, leg_chain, slide, slide_removal
+from footlock.solvers import foot_lock, foot_skate, ground, knee_side, leg_chain, slide, slide_removal
 from footlock.solvers import rotations as rot
 from footlock.solvers.leg_chain import LegPose
 
@@ -208,7 +208,7 @@ class Grounds(unittest.TestCase):
         toes = rng.normal(size=(101, 3, 3))
         contacts = np.zeros((101, 3), bool)
         contacts[::5, 0] = contacts[7, 1] = True
-        found = foot_skate.ground_heights(toes, contacts)
+        found = ground.toe_heights(toes, contacts)
         ordered = sorted(toes[::5, 0, 2])
         self.assertAlmostEqual(found[0], ordered[len(ordered) // 2], delta=1e-15)
         self.assertAlmostEqual(found[1], toes[7, 1, 2], delta=1e-15)
@@ -217,7 +217,7 @@ class Grounds(unittest.TestCase):
     def test_of_the_clip(self):
         _, pose, _, contacts = walk()
         found = corrected()
-        np.testing.assert_array_equal(found.ground, foot_skate.ground_heights(pose.toe, contacts))
+        np.testing.assert_array_equal(found.ground, ground.toe_heights(pose.toe, contacts))
         for leg in range(2):
             heights = found.legs.toe[found.locked[:, leg] & ~found.out_of_reach[:, leg], leg, 2]
             np.testing.assert_allclose(heights, found.ground[leg], rtol=0, atol=1e-4)

@@ -431,7 +431,7 @@ class Refusing(unittest.TestCase):
             (self.pelvis[:, :2], self.toes, self.contacts),
             (self.pelvis, self.toes[..., :2], self.contacts),
         ):
-            with self.assertRaisesRegex(ValueError, "expected pelvis"):
+            with self.assertRaisesRegex(ValueError, "expected .*shape"):
                 slide_removal.solve(pelvis, toes, contacts, 0.04)
         with self.assertRaises(ValueError):
             slide_removal.solve(self.pelvis, self.toes, self.contacts[:, 0], 0.04)
