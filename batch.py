@@ -41,7 +41,7 @@ import numpy as np  # noqa: E402
 
 from footlock.operators import detect_contacts, fit_root, remove_sliding, reports  # noqa: E402
 from footlock.rig import bvh, bvh_armature, clip, compat, contact_property, correction, labels, mapping, markers  # noqa: E402
-from footlock.rig.contact_property import State  # noqa: E402
+from footlock.rig.contact_property import PROTECTED, State  # noqa: E402
 from footlock.solvers import contacts, foot_skate, slide_removal  # noqa: E402
 from footlock.solvers.errors import FootlockError  # noqa: E402
 
@@ -232,7 +232,7 @@ def _export(path, done):
     if path:
         _make_folder(path)
         first = done[0][0].clip
-        labels.write(path, first.legs, done[0][0].labels, first.frame_rate, first.frames[0])
+        labels.write(path, first.legs, done[0][0].weights, first.frame_rate, first.frames[0])
 
 
 def _correct(scene, armature, legs, given, options):
@@ -260,13 +260,18 @@ def _contacts(scene, armature, legs, source, given, options):
     else the curves that are there, else found; curves that are locked or muted are never replaced."""
     if given:
         found = labels.read(given, legs, len(source.frames))
-        locked = [i for i, state in enumerate(contact_property.states(armature, legs)) if state is State.LOCKED]
-        contact_property.write(armature, legs, source.frames, found, skip=locked)
+        kept = [i for i, state in enumerate(contact_property.states(armature, legs)) if state in PROTECTED]
+        if len(kept) == len(legs.legs):
+            raise FootlockError(
+                f"All contact curves of “{armature.name}” are locked or muted, and --contacts would not be used:"
+                " leave it out, or unlock and unmute them."
+            )
+        contact_property.write(armature, legs, source.frames, found, skip=kept)
         return contact_property.read(armature, legs, source.frames), {"contacts_from": "file"}
     states = contact_property.states(armature, legs)
     kept = [i for i, state in enumerate(states) if state is not State.ABSENT]
     if options.replace_contacts:
-        kept = [i for i in kept if states[i] in (State.LOCKED, State.MUTED)]
+        kept = [i for i in kept if states[i] in PROTECTED]
     elif kept:
         kept = list(range(len(states)))
     if len(kept) == len(states):

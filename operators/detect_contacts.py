@@ -54,7 +54,7 @@ def detect(scene, armature, legs, settings=Settings(), unit=0.0):
     pose = clip.leg_pose()
     travel = clip.head(root.travelling(clip))
     found = auto_contacts.detect(pose.toe, pose.hip, travel, pose.leg_lengths(), clip.frame_rate)
-    enter, highest = found.enter, auto_contacts.AutoSettings().height
+    enter, highest = found.enter, found.highest
     ground = found.ground
     if settings.mode == "threshold":
         floor = contacts.floor_height(pose.toe) if settings.floor is None else settings.floor
@@ -129,7 +129,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         return self.range_start, self.range_end
 
     def _keeps(self, state):
-        return state in (State.LOCKED, State.MUTED) or (state is State.EDITED and not self.replace_edited)
+        return state in contact_property.PROTECTED or (state is State.EDITED and not self.replace_edited)
 
 
 def sentence(legs, found):

@@ -9,37 +9,34 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..rig import clip as clips
 from ..rig import contact_property, labels, mapping, markers
-from ..rig.contact_property import State
+from ..rig.contact_property import PROTECTED, State
 from ..solvers import contacts
 from ..solvers.errors import FootlockError
 from .base import ActionOperator
 from .properties import ClipProperties
 
-# What no reading of labels replaces.
-_KEPT = (State.LOCKED, State.MUTED)
-
 
 def _read(context, armature, unit):
-    """The clip and the labels (frames, legs) of its curves."""
+    """The clip and the weights (frames, legs) of its curves."""
     legs = mapping.of(armature)
     clip = clips.read(context.scene, armature, legs, unit)
-    found = contact_property.read(armature, legs, clip.frames)
+    found = contact_property.weights(armature, legs, clip.frames)
     if found is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
     return clip, found
 
 
 def _write(armature, legs, frames, found):
-    """Write labels that are the user's own, so that no detection replaces them unasked; locked and muted curves
-    stay."""
-    kept = {i: state for i, state in enumerate(contact_property.states(armature, legs)) if state in _KEPT}
+    """Write weights (frames, legs) that are the user's own, so that no detection replaces them unasked; curves that are
+    locked or muted stay."""
+    kept = {i: state for i, state in enumerate(contact_property.states(armature, legs)) if state in PROTECTED}
     if len(kept) == len(legs.legs):
         raise FootlockError("All contact curves are locked or muted: unlock and unmute those that shall be written.")
     contact_property.write(armature, legs, frames, found, skip=kept)
     if not len(armature.data.footlock.legs):
         mapping.store(armature, legs)
     mapping.forget(armature)
-    counts = [len(contacts.runs(found[:, i])) for i in range(found.shape[1])]
+    counts = [len(contacts.runs(found[:, i] > contact_property.LEVEL)) for i in range(found.shape[1])]
     return ", ".join(
         f"{leg.label} {f'kept ({kept[i].value})' if i in kept else f'{count} contacts'}"
         for i, (leg, count) in enumerate(zip(legs.legs, counts, strict=True))
@@ -100,7 +97,8 @@ class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.
     def run(self, context, armature):
         clip, found = _read(context, armature, self.unit)
         silent = _silent(armature, clip.legs)
-        count = markers.write(armature.animation_data.action, clip.legs, clip.frames, found, silent)
+        planted = found > contact_property.LEVEL
+        count = markers.write(armature.animation_data.action, clip.legs, clip.frames, planted, silent)
         return f"{count} pose markers written.{_silent_note(clip.legs, silent, 'is left out')}"
 
 

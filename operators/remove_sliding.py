@@ -45,16 +45,22 @@ _ALL = Options()
 
 @dataclass(frozen=True)
 class Removal:
-    """What was done to a ``clip`` of ``armature`` (as it was read) with ``labels`` (frames, legs): Slide of each leg
-    ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach`` (frames, legs)."""
+    """What was done to a ``clip`` of ``armature`` (as it was read), whose contacts have ``weights`` (frames, legs): Slide
+    of each leg ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach`` (frames,
+    legs)."""
 
     armature: str
     clip: clips.Clip
-    labels: np.ndarray
+    weights: np.ndarray
     before: list
     after: list
     out_of_reach: np.ndarray
     converged: bool
+
+    @property
+    def labels(self):
+        """Labels (frames, legs) bool: where a foot is planted."""
+        return self.weights > contact_property.LEVEL
 
     def counts(self):
         """How many contacts each leg has."""
@@ -87,7 +93,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     return Removal(
         armature.name,
         clip,
-        planted,
+        weights,
         slide.measure(pose.toe, planted),
         slide.measure(written.toe, planted),
         result.out_of_reach,

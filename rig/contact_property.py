@@ -38,6 +38,10 @@ class State(Enum):
     MUTED = "muted"
 
 
+# Curves that no detection and no file replaces.
+PROTECTED = (State.LOCKED, State.MUTED)
+
+
 def read(armature, legs, frames):
     """Labels (frames, legs) bool as the curves have them at ``frames``; a leg without a curve, or whose curve is muted,
     has none. None where no leg has a curve."""

@@ -1,4 +1,6 @@
-"""Contact labels as a JSON file: one value a frame, keyed by the bone that bears the property."""
+"""Contact labels as a JSON file: one value a frame, keyed by the bone that bears the property.
+
+1 is a foot that is planted, 0 a free one; between them it is held in part, and at -1 it slides on purpose."""
 
 import json
 from pathlib import Path
@@ -12,7 +14,7 @@ _LARGEST = 64 << 20
 
 
 def read(path, legs, frames):
-    """Labels (frames, legs) bool from a file. ``frames``: how many the clip has. Raises FootlockError for a file that
+    """Weights (frames, legs) from a file. ``frames``: how many the clip has. Raises FootlockError for a file that
     does not fit."""
     path = Path(path)
     try:
@@ -40,9 +42,12 @@ def read(path, legs, frames):
 
 
 def write(path, legs, labels, frame_rate, frame_start):
-    """Write labels (frames, legs). Raises FootlockError where the file cannot be written."""
+    """Write labels or weights (frames, legs). Raises FootlockError where the file cannot be written."""
     frame_start = int(frame_start) if float(frame_start).is_integer() else float(frame_start)
-    contacts = {leg.bearer: labels[:, i].astype(int).tolist() for i, leg in enumerate(legs.legs)}
+    contacts = {
+        leg.bearer: [int(value) if value == round(value) else round(value, 6) for value in labels[:, i].tolist()]
+        for i, leg in enumerate(legs.legs)
+    }
     text = json.dumps({"frame_rate": frame_rate, "frame_start": frame_start, "contacts": contacts})
     try:
         Path(path).write_text(text + "\n", encoding="utf-8")
@@ -58,11 +63,11 @@ def _column(path, bone, values, frames):
         raise FootlockError(
             f"“{path}” has {count} labels for “{bone}” and the clip has {frames} frames: use labels of this clip."
         )
-    if not all(isinstance(value, (int, float)) and 0 <= value <= 1 for value in values):
+    if not all(isinstance(value, (int, float)) and -1 <= value <= 1 for value in values):
         raise FootlockError(
-            f"“{path}” has a label for “{bone}” that is not between 0 and 1: mend the file or detect anew."
+            f"“{path}” has a label for “{bone}” that is not between -1 and 1: mend the file or detect anew."
         )
-    return np.array(values, float) > 0.5
+    return np.array(values, float)
 
 
 def _reason(error):

@@ -68,7 +68,7 @@ class AutoContacts:
     floor, m/s, and ``height`` (frames, legs) over it, metres, as they were judged; ``floor`` (frames, legs, 2), the
     floor's horizontal velocity at each foot, m/s, and its ``kind`` (frames,), see ``floor_velocity``; ``ground``
     (legs,), height of each leg's floor, world z; ``noise`` (legs,), standard deviation of the feet's noise, metres;
-    ``enter`` and ``leave``, m/s, as they were used."""
+    ``enter`` and ``leave``, m/s, and ``highest``, metres, below which a foot may be planted, as they were used."""
 
     labels: np.ndarray
     speed: np.ndarray
@@ -79,6 +79,7 @@ class AutoContacts:
     noise: np.ndarray
     enter: float
     leave: float
+    highest: float
 
 
 def detect(toes, hips, root, leg_lengths, frame_rate, settings=AutoSettings()):
@@ -104,7 +105,7 @@ def detect(toes, hips, root, leg_lengths, frame_rate, settings=AutoSettings()):
     at = np.round(np.arange(first, first + frames) * (RATE / frame_rate)).astype(int)
     at = np.minimum(at, len(found.labels) - 1)
     own = {name: getattr(found, name)[at] for name in ("labels", "speed", "height", "floor", "kind")}
-    for name in ("speed", "height", "floor", "ground", "noise", "enter", "leave"):
+    for name in ("speed", "height", "floor", "ground", "noise", "enter", "leave", "highest"):
         own[name] = own.get(name, getattr(found, name)) / grown
     return replace(found, **own)
 
@@ -157,7 +158,9 @@ def _detect(toes, hips, root, leg_lengths, frame_rate, settings, loop):
         labels, speed = _trodden(feet, height, tread, settings)
         floor = np.broadcast_to(tread, feet[..., :2].shape)
         kind = np.full(len(feet), floor_velocity.PLANE)
-        return AutoContacts(labels, speed, height, floor, kind, ground, trembling, settings.enter, settings.leave)
+        return AutoContacts(
+            labels, speed, height, floor, kind, ground, trembling, settings.enter, settings.leave, _TREAD_LOW
+        )
     judged = _Judged(toes, raw, feet, height, supported, trembling)
     labels, speed = _judge(judged, floor, settings)
     carried = floor.kind == floor_velocity.ROOT
@@ -168,7 +171,16 @@ def _detect(toes, hips, root, leg_lengths, frame_rate, settings, loop):
         floor = replace(floor, velocity=velocity, share=share)
         labels, speed = _judge(judged, floor, settings)
     return AutoContacts(
-        labels, speed, height, floor.velocity, floor.kind, ground, trembling, settings.enter, settings.leave
+        labels,
+        speed,
+        height,
+        floor.velocity,
+        floor.kind,
+        ground,
+        trembling,
+        settings.enter,
+        settings.leave,
+        settings.height,
     )
 
 

@@ -335,6 +335,66 @@ class Blend(clips.InFolder):
         self.assertEqual([used[toe][299] for toe in ("LeftToe", "RightToe")], expected)
         self.assertAlmostEqual(np.mean(used["LeftToe"]), share)
 
+    def with_curves(self):
+        """The walk as a .blend with contact curves, and a labels file in which nothing is planted."""
+        armature = clips.import_clip()
+        bpy.ops.footlock.detect_contacts()
+        self.labels = self.folder / "labels.json"
+        self.labels.write_text(json.dumps({"contacts": {toe: [0] * 995 for toe in ("LeftToe", "RightToe")}}))
+        return [clips.curves(armature)[(f'pose.bones["{toe}"]["contact"]', 0)] for toe in ("LeftToe", "RightToe")]
+
+    def corrected(self, *options):
+        source, out = self.folder / "walk.blend", self.folder / "out.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(source))
+        return *run(source, "-o", out, *options), out
+
+    def test_labels_do_not_replace_curves_that_are_locked_or_muted(self):
+        for how in ("lock", "mute"):
+            with self.subTest(how):
+                curves = self.with_curves()
+                setattr(curves[0], how, True)
+                before = [tuple(point.co) for point in curves[0].keyframe_points]
+                status, said, out = self.corrected("--contacts", self.labels)
+                self.assertEqual(status, 0, said)
+                bpy.ops.wm.open_mainfile(filepath=str(out))
+                left, right = self.curves_of_file()
+                self.assertEqual([tuple(point.co) for point in left.keyframe_points], before)
+                self.assertTrue(getattr(left, how))
+                self.assertEqual([tuple(point.co) for point in right.keyframe_points], [(1.0, 0.0)])
+
+    def test_labels_where_all_curves_are_protected(self):
+        for how in ("lock", "mute"):
+            with self.subTest(how):
+                for curve in self.with_curves():
+                    setattr(curve, how, True)
+                status, said, out = self.corrected("--contacts", self.labels)
+                self.assertEqual(status, 1)
+                self.assertIn("locked or muted, and --contacts would not be used: leave it out", said)
+                self.assertFalse(out.exists())
+
+    def test_shares_and_slides_go_out_and_in(self):
+        left, right = self.with_curves()
+        for point in left.keyframe_points:
+            point.co.y *= 0.75
+        right.keyframe_points[1].co.y = -1.0
+        frames = range(1, 996)
+        wanted = {"LeftToe": [left.evaluate(i) for i in frames], "RightToe": [right.evaluate(i) for i in frames]}
+        exported = self.folder / "exported.json"
+        status, said, _ = self.corrected("--export-contacts", exported)
+        self.assertEqual(status, 0, said)
+        self.assertEqual(json.loads(exported.read_text())["contacts"], wanted)
+        self.assertLess(min(wanted["RightToe"]), -0.9)
+        status, said, out = self.corrected("--contacts", exported)
+        self.assertEqual(status, 0, said)
+        bpy.ops.wm.open_mainfile(filepath=str(out))
+        for curve, toe in zip(self.curves_of_file(), wanted, strict=True):
+            self.assertEqual([curve.evaluate(i) for i in frames], wanted[toe])
+
+    @staticmethod
+    def curves_of_file():
+        armature = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+        return [clips.curves(armature)[(f'pose.bones["{toe}"]["contact"]', 0)] for toe in ("LeftToe", "RightToe")]
+
 
 class Program(clips.InFolder):
     """As a program of its own: the exit status is the interpreter's."""

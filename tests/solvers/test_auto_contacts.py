@@ -240,6 +240,7 @@ class Indifferent(unittest.TestCase):
                     found = detect(replace(small, leg_lengths=size * motion.leg_lengths))
                     self.assertGreater(motions.f1(found.labels, labels), 0.98)
                     self.assertLess(found.enter, size * 0.3)
+                    self.assertLess(found.highest, size * 0.15)
 
     def test_where_it_goes(self):
         self.check(lambda points: np.stack([-points[..., 1], points[..., 0], points[..., 2]], axis=-1))
