@@ -134,14 +134,35 @@ def parser():
         metavar="SHARE",
         help="how freely the hips sink so that legs reach, 0 to 1 (%(default)g)",
     )
+    p.add_argument(
+        "--stretch",
+        type=_stretch,
+        default=removal.stretch,
+        metavar="SHARE",
+        help="part of its length by which a leg that is too short may become longer, up to 0.02 (.blend, %(default)g)",
+    )
     p.add_argument("--hold-heading", action="store_true", help="planted feet do not turn about the vertical either")
     p.add_argument("--keep-dips", action="store_true", help="feet under the floor in the source may stay there")
-    p.add_argument("--floor-height", type=_number, metavar="M", help="height of the floor, to which the clip is moved")
-    p.add_argument("--floor-object", metavar="NAME", help="object of a .blend on which the feet stand")
+    floor = p.add_mutually_exclusive_group()
+    floor.add_argument(
+        "--floor-height", type=_number, metavar="M", help="height of the floor, to which the clip is moved"
+    )
+    floor.add_argument("--floor-rest", action="store_true", help="the floor is where the rest pose stands")
+    floor.add_argument("--floor-object", metavar="NAME", help="object of a .blend on which the feet stand")
     p.add_argument("--cyclic", action="store_true", help="the clips are loops and stay so")
     p.add_argument("--pin-first", action="store_true", help="the first pose stays as it is")
     p.add_argument("--pin-last", action="store_true", help="the last pose stays as it is")
-    p.add_argument("--only-keys", action="store_true", help="give keys that are there new values and add none (.blend)")
+    keys = p.add_mutually_exclusive_group()
+    keys.add_argument(
+        "--only-keys", action="store_true", help="give keys that are there new values and add none (.blend)"
+    )
+    keys.add_argument(
+        "--key-tolerance",
+        type=_at_least_zero,
+        default=0.0,
+        metavar="MM",
+        help="as few keys as keep the legs within so many millimetres (.blend; default: a key on every frame)",
+    )
     p.add_argument(
         "--frames",
         type=_number,
@@ -292,6 +313,7 @@ def _removal(options):
         terms=slide_removal.Terms(options.smoothing, options.keep_path, options.lower_hips),
         keep_dips=options.keep_dips,
         hold_heading=options.hold_heading,
+        stretch=options.stretch,
     )
 
 
@@ -310,6 +332,8 @@ def _extent(scene, options):
         options.pin_last,
         options.cyclic,
         options.only_keys,
+        options.key_tolerance / 1000.0,
+        options.floor_rest,
     )
 
 
@@ -347,9 +371,12 @@ def _jobs(p, options):
             p.error(f"“{source}” comes out as {source.suffix}, and “{target}” is no such file")
         if target.exists() and source.exists() and target.samefile(source):
             p.error(f"“{target}” is the input itself: choose another output")
-    whole = ("frames", "cyclic", "pin_first", "pin_last", "only_keys", "floor_height", "floor_object")
+    whole = ("frames", "cyclic", "pin_first", "pin_last", "only_keys", "key_tolerance", "stretch")
+    whole += ("floor_height", "floor_rest", "floor_object")
     if options.method == "runtime" and any(getattr(options, name) not in (None, False) for name in whole):
-        p.error("floors, frames, pins, loops and --only-keys are for --method offline: leave them out")
+        p.error("floors, frames, pins, loops, --stretch and which keys are for --method offline: leave them out")
+    if (options.key_tolerance or options.stretch) and any(one.suffix.lower() == ".bvh" for one in options.inputs):
+        p.error("--key-tolerance and --stretch are for .blend files, which have keys and scale: leave them out")
     if len({str(target) for target in targets}) < len(targets):
         p.error("two inputs have the same name and would overwrite each other: run them into different folders")
     several = len(options.inputs) > 1
@@ -446,6 +473,13 @@ def _share(text):
     value = _number(text)
     if not 0.0 <= value <= 1.0:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+def _stretch(text):
+    value = _number(text)
+    if not 0.0 <= value <= 0.02:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 0.02")
     return value
 
 

@@ -142,6 +142,12 @@ class RemovalProperties(ClipProperties):
         description="How freely the hips may sink so that a leg reaches its contact",
         default=_REMOVAL.terms.lower_hips, min=0.0, max=1.0, subtype="FACTOR", options=set(),
     )  # fmt: skip
+    stretch: FloatProperty(
+        name="Stretch Legs",
+        description="By which part of its length a leg may become longer where it is too short for a contact;"
+        " thigh and shin get keys on their scale",
+        default=_REMOVAL.stretch, min=0.0, max=0.02, precision=3, options=set(),
+    )  # fmt: skip
     keep_path: FloatProperty(
         name="Keep Path",
         description="How far the pelvis keeps its path over the ground: 0 and it shares the correction, 1 and the legs"
@@ -158,6 +164,7 @@ class RemovalProperties(ClipProperties):
         description="What the feet stand on",
         items=(
             ("CONTACTS", "Level", "A level floor at the height at which each foot stands"),
+            ("REST", "Rest Pose", "A level floor on which the rest pose stands"),
             ("HEIGHT", "At Height", "A level floor at a given height, to which the whole clip is moved"),
             ("OBJECT", "Object", "An object, as a slope, stairs or a terrain"),
         ),
@@ -213,8 +220,14 @@ class RemovalProperties(ClipProperties):
         items=(
             ("ALL", "Every Frame", "A key on every frame, so that nothing slides in between"),
             ("SOURCE", "Where They Are", "Keys that are there get new values, none is added: feet may slide between"),
+            ("REDUCED", "Few", "As few keys as leave the legs within a tolerance, with handles to edit"),
         ),
         default="ALL", options=set(),
+    )  # fmt: skip
+    key_tolerance: FloatProperty(
+        name="Tolerance (mm)",
+        description="How far hips, knees, heels and toes may be from where they belong, millimetres",
+        default=0.5, min=0.01, soft_max=5.0, max=1000.0, options=set(),
     )  # fmt: skip
     lock_distance: FloatProperty(
         name="Lock Within (m)",

@@ -22,14 +22,18 @@ _BORDER = 2
 _EASE = 0.1
 # The weight of a contact right at the ends: it is still one.
 _HARDLY = 1e-3
+# Where toe and pelvis move less than this (metres) nothing is corrected.
+_CORRECTED = 1e-5
 
 
 @dataclass(frozen=True)
 class Options:
     """What of a clip is corrected, and on what ground. ``floor_height``: world z of a level floor, metres, or None for
-    that of the contacts; ``floor_object``: an object to stand on, or None. ``span``: (first, last) frame that may
+    that of the contacts; ``floor_rest``: it is where the rest pose stands; ``floor_object``: an object to stand on, or
+    None. ``span``: (first, last) frame that may
     change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one. ``only_keys``:
-    keys that are there get new values, and none is added, so that feet may slide between them."""
+    keys that are there get new values, and none is added, so that feet may slide between them. ``key_tolerance``:
+    metres; as few keys as leave no joint of a leg further than that from where it belongs, 0 for one on every frame."""
 
     floor_height: float | None = None
     floor_object: bpy.types.Object | None = None
@@ -38,6 +42,8 @@ class Options:
     pin_last: bool = False
     cyclic: bool = False
     only_keys: bool = False
+    key_tolerance: float = 0.0
+    floor_rest: bool = False
 
 
 _ALL = Options()
@@ -45,9 +51,9 @@ _ALL = Options()
 
 @dataclass(frozen=True)
 class Removal:
-    """What was done to a ``clip`` of ``armature`` (as it was read), whose contacts have ``weights`` (frames, legs): Slide
-    of each leg ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach`` (frames,
-    legs)."""
+    """What was done to a ``clip`` of ``armature`` (as it was read), whose contacts have ``weights`` (frames, legs):
+    Slide of each leg ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach``
+    (frames, legs)."""
 
     armature: str
     clip: clips.Clip
@@ -74,7 +80,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
     the rig or its action forbid it or there is no contact curve.
     """
-    correction.check(armature, legs)
+    correction.check(armature, legs, stretched=settings.stretch > 0.0)
     clip = clips.read(scene, armature, legs, unit)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
@@ -82,14 +88,17 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     planted = weights > contact_property.LEVEL
     pose = clip.leg_pose()
     ground = Ground.of_contacts(pose, weights > 0.0)
-    if options.floor_height is not None:
-        ground = ground.at(options.floor_height)
+    if options.floor_rest or options.floor_height is not None:
+        ground = ground.at(clip.rest_floor() if options.floor_rest else options.floor_height)
     if options.floor_object is not None:
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
         ground = replace(ground, surface=surface)
     result = _solve(clip, legs, pose, weights, settings, ground, options)
-    correction.write(armature, clip, result.pelvis, result.legs, options.span, options.only_keys)
-    written = clips.read(scene, armature, legs, clip.unit).leg_pose()
+    keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
+    correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch)
+    written = clips.read(scene, armature, legs, clip.unit)
+    correction.hold_between(scene, armature, written, _standing(clip, written, result))
+    written = written.leg_pose()
     return Removal(
         armature.name,
         clip,
@@ -129,6 +138,15 @@ def _solve(clip, legs, pose, weights, settings, ground, options):
         options.cyclic,
     )
     return _of_all_frames(part, pelvis, pose, frames, count)
+
+
+def _standing(clip, written, result):
+    """Steps (frames - 1, legs) bool in which a toe of the written clip stands still, and something was corrected."""
+    pelvis, old, new = clip.legs.pelvis, clip.leg_pose(), written.leg_pose()
+    moved = rot.length(new.toe - old.toe) + rot.length(written.head(pelvis) - clip.head(pelvis))[:, None]
+    corrected = (result.locked[..., None] & (moved > _CORRECTED))[..., 0]
+    still = rot.length(np.diff(new.toe, axis=0))[..., 0] < foot_skate.OUT_OF_REACH
+    return corrected[1:] & corrected[:-1] & still
 
 
 def _window(frames, span):
@@ -190,6 +208,7 @@ def _of_all_frames(part, pelvis, pose, frames, count):
         pelvis=whole(part.pelvis, pelvis[:count]),
         legs=leg_chain.LegSolution(**legs),
         locked=whole(part.locked, False),
+        stretch=whole(part.stretch, 1.0),
         out_of_reach=whole(part.out_of_reach, False),
     )
 
@@ -212,6 +231,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.keep_dips,
             self.hold_heading,
             self.follow_slope,
+            self.stretch,
         )
         # The panel shows these for the whole clip only.
         options = self._options(context.scene) if self.method == "offline" else _ALL
@@ -235,6 +255,8 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.pin_last,
             self.cyclic,
             self.keys == "SOURCE",
+            self.key_tolerance / 1000.0 if self.keys == "REDUCED" else 0.0,
+            self.ground == "REST",
         )
 
 

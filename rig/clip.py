@@ -2,7 +2,7 @@
 the world in metres."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,13 @@ class Clip:
         joints = [self._joints(leg) for leg in self.legs.legs]
         return LegPose(*(np.stack(points, axis=1) for points in zip(*joints, strict=True)))
 
+    def rest_floor(self):
+        """Height of the lowest joint of the feet in the rest pose, where the object is in the first frame: world z,
+        metres."""
+        rest = tuple(np.array(bone.rest)[None] for bone in self.bones)
+        pose = replace(self, poses=rest, world_from_armature=self.world_from_armature[:1]).leg_pose()
+        return float(min(points[..., 2].min() for points in (pose.heel, pose.toe, pose.toe_end)))
+
     def _joints(self, leg):
         hip, knee, heel = self.head(leg.thigh), self.head(leg.shin), self.head(leg.foot)
         length = float(np.median(rot.length(knee - hip) + rot.length(heel - knee)))
@@ -92,16 +99,19 @@ def read(scene, armature, legs, unit=0.0):
     paths = curves.by_path(armature)
     bones = _bones(armature, legs)
     frames, step = _frames(armature, paths)
-    channels = tuple(_channels(armature, bone, paths, frames) for bone in bones)
-    if _moved_by_more_than_curves(armature, bones):
-        poses, world = _stepped(scene, armature, bones, frames)
-    else:
-        poses, world = forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None]
+    channels, poses, world = _posed(scene, armature, bones, paths, frames)
     _check_world(armature, world)
     clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
-    in_metres = world * np.array([unit, unit, unit, 1.0])[:, None]
-    return Clip(frames, clip.frame_rate, unit, legs, bones, channels, poses, in_metres)
+    return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
+
+
+def halfway(scene, armature, clip):
+    """The Clip between each two frames of one that was read, as the action in use has it now: a frame less."""
+    frames = 0.5 * (clip.frames[1:] + clip.frames[:-1])
+    channels, poses, world = _posed(scene, armature, clip.bones, curves.by_path(armature), frames)
+    world = _in_metres(world, clip.unit)
+    return replace(clip, frames=frames, channels=channels, poses=poses, world_from_armature=world)
 
 
 def frame_rate(scene):
@@ -122,6 +132,18 @@ def forward(bones, channels, frames):
         matrix = kinematics.basis(channel, bone.rotation_mode, bone.connected)
         poses.append(kinematics.pose(kinematics.space(bone, *parent), matrix))
     return tuple(np.broadcast_to(pose, (frames, 4, 4)) for pose in poses)
+
+
+def _posed(scene, armature, bones, paths, frames):
+    """Channels and poses of bones at frames, and the armature's world matrices."""
+    channels = tuple(_channels(armature, bone, paths, frames) for bone in bones)
+    if _moved_by_more_than_curves(armature, bones):
+        return channels, *_stepped(scene, armature, bones, frames)
+    return channels, forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None]
+
+
+def _in_metres(world, unit):
+    return world * np.array([unit, unit, unit, 1.0])[:, None]
 
 
 def limb_bones(armature, legs):

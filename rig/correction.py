@@ -1,26 +1,31 @@
 """A correction written into the action: the legs' rotations and the location that carries the pelvis, and nothing
 else."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from ..solvers import knee_side, leg_chain, small_matrices
 from ..solvers import rotations as rot
-from ..solvers import small_matrices
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, curves, kinematics, root
+from . import compat, curves, key_reduction, kinematics, root
 
 # A channel that changes by less than this (radians, parts of a quaternion, or metres) keeps the number that it has:
 # it is below what single precision keeps of it.
 _UNCHANGED = 1e-6
+# A planted toe further than this from its place halfway between two frames (metres) slides there.
+_STILL_BETWEEN = 2e-5
+# How far a knee may move for that, metres, beside twice as far as the toe.
+_MOST_KNEE = 1e-3
 # A modifier that repeats the keys leaves those of the whole action as they are.
 _HARMLESS_MODIFIERS = {"CYCLES"}
 
 
-def check(armature, legs):
+def check(armature, legs, stretched=False):
     """Raise FootlockError where the legs' keys would not move them: constraints, drivers, muted curves, modifiers.
-    Call before anything is changed."""
+    Call before anything is changed. stretched: legs get keys on their scale, too."""
     keyed = {legs.carrier or legs.pelvis: "location"}
     clips.check_keys_move(armature, clips.limb_bones(armature, legs))
     pose_bones = armature.pose.bones
@@ -28,6 +33,9 @@ def check(armature, legs):
         for name in filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe)):
             keyed[name] = clips.rotation_property(pose_bones[name])
     _check_curves(armature, keyed)
+    if stretched:
+        sized = (name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))
+        _check_curves(armature, dict.fromkeys(sized, "scale"))
     for leg in legs.legs:
         for upper, lower in pairwise(filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe))):
             between = pose_bones[lower].parent
@@ -46,32 +54,69 @@ def check(armature, legs):
     _check_loose(pose_bones[legs.carrier or legs.pelvis])
 
 
-def write(armature, clip, pelvis, solution, span=None, only_keys=False):
+@dataclass(frozen=True)
+class Keys:
+    """Which keys a correction gets: on every frame of ``span``, (first, last), or of the clip; with ``only_there``
+    those that are there get new values, and none is added; with a ``tolerance`` (metres) as few as leave the joints of
+    the legs no further than that from where they belong."""
+
+    span: tuple | None = None
+    only_there: bool = False
+    tolerance: float = 0.0
+
+
+ALL_KEYS = Keys()
+
+
+def write(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None):
     """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs),
-    into the action in use. span: (first, last) frame between which keys are written; without, all of them.
-    only_keys: keys that are there get new values, and none is added.
+    into the action in use. keys: Keys. stretch: (frames, legs), how many times as long thighs and shins become; the
+    feet keep their size.
 
     Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps
     its rotation mode, the signs of its quaternions and the turns of its Euler angles.
     """
-    world = clip.world_from_armature[:, :3, :3]
-    upright = world / np.linalg.norm(world, axis=1, keepdims=True)
-    turns = {}
-    for i, leg in enumerate(clip.legs.legs):
-        bones = (
-            (leg.thigh, solution.thigh_turn),
-            (leg.shin, solution.shin_turn),
-            (leg.foot, solution.foot_turn),
-            (leg.toe, solution.toe_turn),
-        )
-        for name, turn in bones:
-            if name:
-                # The same turn seen from the armature: its axis is.
-                axis = (turn[:, i, None, 1:] @ upright)[:, 0]
-                turns[name] = rot.to_matrix(np.concatenate([turn[:, i, :1], axis], axis=1))
     shift = _in_armature(clip, pelvis - clip.head(clip.legs.pelvis))
-    changed = corrected_channels(clip, {clip.legs.carrier or clip.legs.pelvis: shift}, turns)
-    _write_channels(armature, clip.frames, changed, span, only_keys)
+    carrier = clip.legs.carrier or clip.legs.pelvis
+    changed = corrected_channels(clip, {carrier: shift}, _turns(clip, solution), _sizes(clip, stretch))
+    _write_channels(armature, clip, changed, keys)
+
+
+def hold_between(scene, armature, clip, standing):
+    """Bend the legs' curves between frames so that planted toes do not slide there either.
+
+    clip: as it was read from the action after ``write``. standing (frames - 1, legs) bool: steps in which a toe stands
+    still. Joints turn evenly from key to key, and a toe at their end then swings out halfway: by some tenths of a
+    millimetre at 120 Hz, some millimetres at 30. Nothing changes at the keys, and nothing where one of a leg's curves
+    has none.
+    """
+    half = clips.halfway(scene, armature, clip)
+    pose, toe = half.leg_pose(), clip.leg_pose().toe
+    place = 0.5 * (toe[1:] + toe[:-1])
+    away = rot.length(pose.toe - place)[..., 0]
+    bent = standing & (away > _STILL_BETWEEN)
+    if not bent.any():
+        return
+    shins = np.stack([half.world_rotation(leg.shin) for leg in half.legs.legs], axis=1)
+    side, no_floor = knee_side.side_vectors(pose, shins), leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
+    share = bent.astype(float)
+    for _ in range(2):
+        solution = leg_chain.solve(pose, pose.toe + share[..., None] * (place - pose.toe), side, no_floor)
+        # A leg that is nearly straight bends far for a little: it shall not, its knee moves as the root of that.
+        knee, most = rot.length(solution.knee - pose.knee)[..., 0], _MOST_KNEE + 2.0 * away
+        share = np.where(knee > most, share * (most / np.maximum(knee, most)) ** 2, share)
+    leg_of = {name: i for i, leg in enumerate(clip.legs.legs) for name in (leg.thigh, leg.shin, leg.foot, leg.toe)}
+    paths = curves.by_path(armature)
+    bends = []
+    for bone, channel, old, new in corrected_channels(half, {}, _turns(half, solution)):
+        path, leg = armature.pose.bones[bone.name].path_from_id(channel), leg_of[bone.name]
+        for i in range(new.shape[1]):
+            curve, turned = paths.get((path, i)), np.abs(new[:, i] - old[:, i]) > _UNCHANGED
+            bent[:, leg] &= ~turned | (False if curve is None else curves.keyed_steps(curve, clip.frames))
+            bends.append((curve, leg, turned, new[:, i]))
+    for curve, leg, turned, values in bends:
+        if curve is not None and (bent[:, leg] & turned).any():
+            curves.pass_halfway(curve, clip.frames, bent[:, leg] & turned, values)
 
 
 def scale_travel(armature, clip, factor):
@@ -87,7 +132,7 @@ def scale_travel(armature, clip, factor):
 
 def move(armature, clip, bone, shift):
     """Move a bone by ``shift`` (frames, 3), world, metres, and all that hangs from it."""
-    _write_channels(armature, clip.frames, corrected_channels(clip, {bone: _in_armature(clip, shift)}, {}))
+    _write_channels(armature, clip, corrected_channels(clip, {bone: _in_armature(clip, shift)}, {}))
 
 
 def move_level(armature, clip, bone, shift):
@@ -102,12 +147,14 @@ def check_root(armature, bone):
     _check_loose(armature.pose.bones[bone])
 
 
-def corrected_channels(clip, shifts, turns):
+def corrected_channels(clip, shifts, turns, sizes=None):
     """The channels that change: (bone, property, old (frames or 1, n), new (frames, n)) of each.
 
     shifts: bone name → (frames, 3), by which its head moves; turns: bone name → (frames, 3, 3), put before its
-    orientation. Armature space and units. Bones below are carried along.
+    orientation; sizes: bone name → (frames,), how many times as large it becomes, what it inherits included. Armature
+    space and units. Bones below are carried along.
     """
+    sizes = sizes or {}
     changed, poses = [], list(clip.poses)
     moved = set()
     metres = np.linalg.norm(clip.world_from_armature[0, :3, 0])  # of one unit of the armature
@@ -118,7 +165,7 @@ def corrected_channels(clip, shifts, turns):
         channels = clip.channels[i]
         parent = (clip.bones[bone.parent], poses[bone.parent]) if bone.parent >= 0 else (None, None)
         space = kinematics.space(bone, *parent)
-        location, rotation = channels.location, channels.rotation
+        location, rotation, scale = channels.location, channels.rotation, channels.scale
         if bone.name in shifts:
             location = kinematics.local_location(space, poses[i][:, :3, 3] + shifts[bone.name])
             location = _kept(location, channels.location, _UNCHANGED / metres)
@@ -128,11 +175,48 @@ def corrected_channels(clip, shifts, turns):
             rotation = kinematics.rotation_channel(local, bone.rotation_mode, channels.rotation)
             rotation = _kept(rotation, channels.rotation, _UNCHANGED)
             changed.append((bone, clips.rotation_property(bone), channels.rotation, rotation))
-        matrix = kinematics.basis(
-            kinematics.Channels(location, rotation, channels.scale), bone.rotation_mode, bone.connected
-        )
-        poses[i] = np.broadcast_to(kinematics.pose(space, matrix), poses[i].shape)
+        posed = _posed(bone, space, location, rotation, scale)
+        if bone.name in sizes:
+            wanted = np.linalg.norm(clip.poses[i][:, :3, :3], axis=1) * sizes[bone.name][:, None]
+            scale = _kept(scale * (wanted / np.linalg.norm(posed[:, :3, :3], axis=1)), channels.scale, _UNCHANGED)
+            changed.append((bone, "scale", channels.scale, scale))
+            posed = _posed(bone, space, location, rotation, scale)
+        poses[i] = np.broadcast_to(posed, poses[i].shape)
     return changed
+
+
+def _posed(bone, space, location, rotation, scale):
+    matrix = kinematics.basis(kinematics.Channels(location, rotation, scale), bone.rotation_mode, bone.connected)
+    return kinematics.pose(space, matrix)
+
+
+def _turns(clip, solution):
+    """The turns of a LegSolution (frames, legs) as matrices (frames, 3, 3) in the armature, by bone."""
+    world = clip.world_from_armature[:, :3, :3]
+    upright = world / np.linalg.norm(world, axis=1, keepdims=True)
+    turns = {}
+    for i, leg in enumerate(clip.legs.legs):
+        bones = (
+            (leg.thigh, solution.thigh_turn),
+            (leg.shin, solution.shin_turn),
+            (leg.foot, solution.foot_turn),
+            (leg.toe, solution.toe_turn),
+        )
+        for name, turn in bones:
+            if name:
+                # The same turn seen from the armature: its axis is.
+                axis = (turn[:, i, None, 1:] @ upright)[:, 0]
+                turns[name] = rot.to_matrix(np.concatenate([turn[:, i, :1], axis], axis=1))
+    return turns
+
+
+def _sizes(clip, stretch):
+    """How many times as large (frames,) the bones of the legs become, by name."""
+    sizes = {}
+    for i, leg in enumerate(clip.legs.legs):
+        if stretch is not None and (stretch[:, i] != 1.0).any():
+            sizes.update({leg.thigh: stretch[:, i], leg.shin: stretch[:, i], leg.foot: np.ones(len(stretch))})
+    return sizes
 
 
 def _check_curves(armature, keyed):
@@ -173,9 +257,10 @@ def _in_armature(clip, vectors):
     return (armature_from_world @ vectors[..., None])[..., 0]
 
 
-def _write_channels(armature, frames, changed, span=None, only_keys=False):
+def _write_channels(armature, clip, changed, keys=ALL_KEYS):
     """Write what ``corrected_channels`` returns; components that are as they were are left alone."""
-    paths = curves.by_path(armature)
+    frames, paths = clip.frames, curves.by_path(armature)
+    few = key_reduction.frames_of_keys(clip, changed, keys.tolerance, keys.span) if keys.tolerance > 0.0 else None
     for bone, channel, old, new in changed:
         same = [np.array_equal(np.broadcast_to(old[:, i], len(new)), new[:, i]) for i in range(new.shape[1])]
         if all(same):
@@ -184,12 +269,15 @@ def _write_channels(armature, frames, changed, span=None, only_keys=False):
         for i, unchanged in enumerate(same):
             curve = paths.get((path, i))
             if curve is None or not unchanged:
-                if only_keys:
+                if keys.only_there:
                     if curve is not None:
-                        curves.write_at_keys(curve, frames, new[:, i], span)
+                        curves.write_at_keys(curve, frames, new[:, i], keys.span)
                     continue
                 curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
-                if span is None:
+                if few is not None:
+                    slopes = key_reduction.slopes(new[:, i])[few] / (frames[1] - frames[0])
+                    curves.write_smooth(curve, frames[few], new[few, i], slopes, keys.span)
+                elif keys.span is None:
                     curves.write(curve, frames, new[:, i])
                 else:
-                    curves.write_span(curve, frames, new[:, i], span)
+                    curves.write_span(curve, frames, new[:, i], keys.span)

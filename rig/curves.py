@@ -16,8 +16,8 @@ SAME_FRAME = 1e-3
 OWN_PROPERTIES = ("contact", "contact_speed", "contact_height")
 
 _BONE_PATH = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
-# VECTOR, AUTO and AUTO_CLAMPED.
-_AUTOMATIC_HANDLES = (2, 1, 4)
+# Types of handles: VECTOR, AUTO and AUTO_CLAMPED are placed by Blender.
+_FREE, _ALIGNED, _AUTOMATIC_HANDLES = 0, 3, (2, 1, 4)
 # What foreach_get has of a key: name, numbers a key, type.
 _KEY_ATTRIBUTES = (
     ("co", 2, np.float32),
@@ -36,6 +36,8 @@ _KEY_ATTRIBUTES = (
     ("select_right_handle", 1, bool),
 )
 _INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
+# What makes the shape between keys.
+_SHAPE = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
 
 
 def bone_and_property(data_path):
@@ -71,13 +73,18 @@ def keys(curve):
 def sample(curve, frames):
     """The curve's values (n,) at ``frames``. Raises FootlockError where they are not finite numbers.
 
-    Keys that stand on just these frames are taken as they are; otherwise Blender evaluates, with modifiers and
-    extrapolation.
+    Keys that stand on just these frames are taken as they are, and straight lines between keys need no Blender;
+    otherwise it evaluates, with modifiers and extrapolation.
     """
-    if len(curve.keyframe_points) == len(frames) and not len(curve.modifiers):
+    if not len(curve.modifiers) and len(curve.keyframe_points) > 1:
         at, values = keys(curve)
         if np.array_equal(at, np.float32(frames)):
             return _finite(curve, values)
+        kinds = np.empty(len(at), np.int32)
+        curve.keyframe_points.foreach_get("interpolation", kinds)
+        straight = (kinds[:-1] == _INTERPOLATION["LINEAR"]).all() and (np.diff(at) > 0.0).all()
+        if straight and len(frames) and at[0] <= frames[0] and frames[-1] <= at[-1]:
+            return _finite(curve, np.interp(frames, at, values))
     return _finite(curve, np.array([curve.evaluate(frame) for frame in frames]))
 
 
@@ -103,26 +110,63 @@ def write(curve, frames, values, interpolation="LINEAR"):
 def write_span(curve, frames, values, span):
     """Give the curve these keys (n,) from the first to the last frame of ``span``. Keys outside stay as they are."""
     inside = within(frames, span)
-    points = curve.keyframe_points
     at, old = keys(curve)
     if np.array_equal(at, np.float32(frames)):
+        points = curve.keyframe_points
         _set_values(points, frames, np.where(inside, values, old), np.where(inside, values - old, 0.0))
         curve.update()
         return
-    kept = ~within(at, span)
-    before = _attributes(points)
-    co = np.stack([frames[inside], values[inside]], axis=1).astype(np.float32)
-    order = np.argsort(np.concatenate([at[kept], frames[inside]]), kind="stable")
-    points.clear()
-    points.add(len(order))
-    for name, array in before.items():
-        new = np.zeros((len(co), array.shape[1]), array.dtype)
-        if name in ("co", "handle_left", "handle_right"):
-            new[:] = co
-        elif name == "interpolation":
-            new[:] = _INTERPOLATION["LINEAR"]
-        points.foreach_set(name, np.concatenate([array[kept], new])[order].ravel())
+    co = np.stack([frames[inside], values[inside]], axis=1)
+    _replace(curve, span, co, co, co, "LINEAR", 0)
+
+
+def write_smooth(curve, frames, values, slopes, span=None):
+    """Give the curve these keys (n,) with handles on either side along ``slopes`` (n,), per frame, so that it is a
+    cubic between each two. span: (first, last) frame between which there are keys now; those outside stay as they
+    are."""
+    co = np.stack([frames, values], axis=1)
+    third = np.diff(frames) / 3.0
+    before, after = np.append(third[:1], third), np.append(third, third[-1:])
+    along = np.stack([np.ones(len(frames)), slopes], axis=1)
+    _replace(curve, span, co, co - before[:, None] * along, co + after[:, None] * along, "BEZIER", _ALIGNED)
+
+
+def keyed_steps(curve, frames):
+    """Steps (n - 1,) bool between ``frames`` (n,) at whose two ends, and nowhere between, the curve has a key."""
+    at = keys(curve)[0]
+    if len(at) < 2:
+        return np.zeros(len(frames) - 1, bool)
+    first = _key_before(at, frames)
+    return (np.abs(at[first] - frames[:-1]) < SAME_FRAME) & (np.abs(at[first + 1] - frames[1:]) < SAME_FRAME)
+
+
+def pass_halfway(curve, frames, steps, values):
+    """Bend a curve so that in some ``steps`` (n - 1,) bool between ``frames`` (n,), all of them ``keyed_steps``, it
+    passes through ``values`` (n - 1,) halfway from key to key; nothing changes at the keys."""
+    points = curve.keyframe_points
+    at, value = keys(curve)
+    first = _key_before(at, frames)[steps]
+    second, values = first + 1, values[steps]
+    arrays = {name: array for name, array in _attributes(points).items() if name in _SHAPE}
+    one, other = (np.stack([at[end], value[end]], axis=1) for end in (first, second))
+    third = (other - one) / 3.0
+    up = 4.0 / 3.0 * (values - 0.5 * (one + other)[:, 1])
+    arrays["handle_right"][first] = one + third
+    arrays["handle_left"][second] = other - third
+    arrays["handle_right"][first, 1] += up
+    arrays["handle_left"][second, 1] += up
+    # Of two handles of which one is placed by Blender it may move both.
+    ends = np.union1d(first, second)
+    arrays["handle_right_type"][ends] = arrays["handle_left_type"][ends] = _FREE
+    arrays["interpolation"][first] = _INTERPOLATION["BEZIER"]
+    for name, array in arrays.items():
+        points.foreach_set(name, array.ravel())
     curve.update()
+
+
+def _key_before(at, frames):
+    """Index (n - 1,) of the key, of those ``at`` frames, from which the step after each of ``frames`` begins."""
+    return np.minimum(np.searchsorted(at, frames[:-1] - SAME_FRAME), len(at) - 2)
 
 
 def write_at_keys(curve, frames, values, span=None):
@@ -134,6 +178,30 @@ def write_at_keys(curve, frames, values, span=None):
     if span is not None:
         new = np.where(within(at, span), new, old)
     _set_values(points, at, new, new - old)
+    curve.update()
+
+
+def _replace(curve, span, co, left, right, interpolation, handles):
+    """New keys, ``co`` and handles (n, 2), in place of those within a span, or of all."""
+    points = curve.keyframe_points
+    before = _attributes(points)
+    at = before["co"][:, 0]
+    kept = np.zeros(len(at), bool) if span is None else ~within(at, span)
+    given = {
+        "co": co,
+        "handle_left": left,
+        "handle_right": right,
+        "interpolation": _INTERPOLATION[interpolation],
+        "handle_left_type": handles,
+        "handle_right_type": handles,
+    }
+    order = np.argsort(np.concatenate([at[kept], co[:, 0]]), kind="stable")
+    points.clear()
+    points.add(len(order))
+    for name, array in before.items():
+        new = np.zeros((len(co), array.shape[1]), array.dtype)
+        new[:] = given.get(name, 0)
+        points.foreach_set(name, np.concatenate([array[kept], new])[order].ravel())
     curve.update()
 
 

@@ -25,8 +25,12 @@ _PLACED, _MOST_PLACINGS = 1e-4, 4
 _STEP = 0.08
 # How fast a foot that starts under the floor comes to it, m/s.
 _LEAVE = 0.2
+# How long the whole motion takes from pinned frames to the height of another floor, seconds.
+_RISE_TIME = 0.5
 # A clip in which nothing moves further than this (metres) was corrected before.
 _DONE = 2e-5
+# A leg begins to stretch over this part of the softening.
+_STRETCH_SOFTLY = 0.2
 METHODS = ("offline", "runtime")
 _NO_FLOOR = leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
 
@@ -35,7 +39,8 @@ _NO_FLOOR = leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
 class Settings:
     """``method``: "offline" or "runtime". ``chain``: of the leg solver. ``lock``: of the runtime lock. ``terms``: of
     the offline pass. ``keep_dips``: feet that are under the floor in the source may stay there. ``hold_heading``:
-    planted feet do not turn about the vertical. ``follow_slope``: 0..1, how far planted feet pitch with the ground."""
+    planted feet do not turn about the vertical. ``follow_slope``: 0..1, how far planted feet pitch with the ground.
+    ``stretch``: by which share of its length a leg may become longer where it is too short."""
 
     method: str = "offline"
     chain: leg_chain.LegChainSettings = field(default_factory=leg_chain.LegChainSettings)
@@ -46,13 +51,15 @@ class Settings:
     keep_dips: bool = False
     hold_heading: bool = False
     follow_slope: float = 1.0
+    stretch: float = 0.0
 
 
 @dataclass(frozen=True)
 class Correction:
     """``pelvis`` (frames, 3), metres, world. ``legs``: the LegSolution. ``locked`` (frames, legs): frames in which a
     toe is held. ``ground`` (legs,): the height at which, world z, over level ground. ``out_of_reach`` (frames, legs):
-    held, but the leg is too short. ``steps`` and ``converged`` of the offline pass."""
+    held, but the leg is too short. ``steps`` and ``converged`` of the offline pass. ``stretch`` (frames, legs): how
+    many times as long thigh and shin are."""
 
     pelvis: np.ndarray
     legs: leg_chain.LegSolution
@@ -61,6 +68,7 @@ class Correction:
     out_of_reach: np.ndarray
     steps: int
     converged: bool
+    stretch: np.ndarray
 
 
 def remove_sliding(
@@ -92,16 +100,18 @@ def remove_sliding(
     leave = _leave(pinned, len(contacts), frame_rate)
     if floor is not None:
         floor = np.minimum(floor, pose.toe[..., 2] + leave)
-    source, rise = pose.toe, None
+    source = pose.toe
     for _ in range(_MOST_PLACINGS):
         turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic)
-        reach = _reach(pelvis, pose, turn, settings.chain)
+        reach = _reach(pelvis, pose, turn, settings)
         heights = ground.of_each_contact(source, contacts > 0.0)
-        if not ground.level:
-            rise = ground.rise(heights, contacts > 0.0, frame_rate)
-            if floor is not None:
-                floor = ground.over_steps(ground.under(source, "toe"), heights, contacts > 0.0, frame_rate)
-                floor = np.minimum(floor, pose.toe[..., 2] + leave)
+        rise = ground.rise(heights, contacts > 0.0, frame_rate)
+        if rise is not None:
+            t = np.minimum(leave / (_LEAVE * _RISE_TIME), 1.0)
+            rise = t * t * (3.0 - 2.0 * t) * rise
+        if not ground.level and floor is not None:
+            floor = ground.over_steps(ground.under(source, "toe"), heights, contacts > 0.0, frame_rate)
+            floor = np.minimum(floor, pose.toe[..., 2] + leave)
         solution = slide_removal.solve(
             pelvis, pose.toe, contacts, heights, frame_rate, reach, settings.terms, floor, pinned, cyclic, rise
         )
@@ -116,10 +126,13 @@ def remove_sliding(
     if max(np.abs(new_pelvis - pelvis).max(), np.abs(targets - pose.toe).max()) < _DONE:
         new_pelvis, targets = pelvis, pose.toe
     lowest = _lowest(pose, targets, turn, ground, contacts > 0.0, leave, frame_rate, settings, cyclic)
-    shift = (new_pelvis - pelvis)[:, None]
-    legs = leg_chain.solve(_moved(pose, shift), targets, side, lowest, settings.chain, turn)
+    pose = _moved(pose, (new_pelvis - pelvis)[:, None])
+    stretch = _stretches(pose, targets, turn, settings)
+    legs = leg_chain.solve(_stretched(pose, stretch), targets, side, lowest, settings.chain, turn)
     out_of_reach = solution.locked & (legs.residual > OUT_OF_REACH)
-    return Correction(new_pelvis, legs, solution.locked, ground.toe, out_of_reach, solution.steps, solution.converged)
+    return Correction(
+        new_pelvis, legs, solution.locked, ground.toe, out_of_reach, solution.steps, solution.converged, stretch
+    )
 
 
 def _at_run_time(pelvis, pose, side, contacts, frame_rate, settings):
@@ -128,13 +141,14 @@ def _at_run_time(pelvis, pose, side, contacts, frame_rate, settings):
     targets, locked = foot_lock.lock(pose.toe, contacts, heights, 1.0 / frame_rate, settings.lock)
     lowest = _minimum_heights(pose, contacts, heights)
     legs = leg_chain.solve(pose, _unless_still(targets, pose.toe), side, lowest, settings.chain)
-    return Correction(pelvis, legs, locked, heights, locked & (legs.residual > OUT_OF_REACH), 0, True)
+    out_of_reach = locked & (legs.residual > OUT_OF_REACH)
+    return Correction(pelvis, legs, locked, heights, out_of_reach, 0, True, np.ones(contacts.shape))
 
 
 def _unchanged(pelvis, pose, side, contacts, ground, settings):
     legs = leg_chain.solve(pose, pose.toe, side, _NO_FLOOR, settings.chain)
     none = np.zeros(contacts.shape, bool)
-    return Correction(np.array(pelvis, float), legs, none, ground.toe, none, 0, True)
+    return Correction(np.array(pelvis, float), legs, none, ground.toe, none, 0, True, np.ones(contacts.shape))
 
 
 def _leave(pinned, frames, frame_rate):
@@ -197,16 +211,50 @@ def _moved(pose, shift):
     return replace(pose, **{name: getattr(pose, name) + shift for name in ("hip", "knee", "heel", "toe", "toe_end")})
 
 
-def _reach(pelvis, pose, turn, chain):
+def _reach(pelvis, pose, turn, settings):
     """How far the legs reach before they soften: as far as in the source, or to where the softening begins. The
     article's limit has no such bound."""
-    if chain.limit != "reach":
+    if settings.chain.limit != "reach":
         return None
+    length = _unsoftened(pose, settings, settings.stretch)
+    return slide_removal.Reach(pose.hip - pelvis[:, None] + _foot(pose, turn), length)
+
+
+def _foot(pose, turn):
+    """From heel to toe (frames, legs, 3), turned."""
+    foot = pose.toe - pose.heel
+    return foot if turn is None else rot.rotate(turn, foot)
+
+
+def _unsoftened(pose, settings, stretch):
+    """How far from the hip a heel may be (frames, legs), metres, before the leg softens."""
     source = rot.length(pose.heel - pose.hip)[..., 0]
     full = (rot.length(pose.knee - pose.hip) + rot.length(pose.heel - pose.knee))[..., 0]
-    foot = pose.toe - pose.heel
-    foot = foot if turn is None else rot.rotate(turn, foot)
-    return slide_removal.Reach(pose.hip - pelvis[:, None] + foot, np.maximum(full - chain.softening, source))
+    return np.maximum((1.0 + stretch) * full - settings.chain.softening, source)
+
+
+def _stretches(pose, targets, turn, settings):
+    """How many times as long thigh and shin have to be (frames, legs) so that the heels reach, within the bound."""
+    if settings.stretch <= 0.0:
+        return np.ones(targets.shape[:2])
+    full = (rot.length(pose.knee - pose.hip) + rot.length(pose.heel - pose.knee))[..., 0]
+    wanted = rot.length(targets - _foot(pose, turn) - pose.hip)[..., 0]
+    missing = np.maximum(wanted - _unsoftened(pose, settings, 0.0), 0.0)
+    # It begins without a kink, so that the knee does not stop.
+    soft = max(_STRETCH_SOFTLY * settings.chain.softening, _STILL)
+    missing = np.where(missing < 2.0 * soft, missing**2 / (4.0 * soft), missing - soft)
+    return 1.0 + np.minimum(missing / np.where(full > 0.0, full, np.inf), settings.stretch)
+
+
+def _stretched(pose, stretch):
+    """The pose with legs so many times as long, from the hip down."""
+    if (stretch == 1.0).all():
+        return pose
+    longer = stretch[..., None] - 1.0
+    knee = longer * (pose.knee - pose.hip)
+    heel = longer * (pose.heel - pose.hip)
+    moved = {"knee": knee, "heel": heel, "toe": heel, "toe_end": heel}
+    return replace(pose, **{name: getattr(pose, name) + shift for name, shift in moved.items()})
 
 
 def _unless_still(points, source):

@@ -27,7 +27,8 @@ class Surface(Protocol):
 class Ground:
     """``toe``, ``heel``, ``toe_end`` (legs,): heights of these joints of a foot that stands on a level floor at
     ``base``, world z, metres; ``known`` (legs,) bool: legs that ever stand, the others have no ground. ``surface``: the
-    Surface on which they shall stand in place of that floor, or None."""
+    Surface on which they shall stand in place of that floor, or None. ``up``: metres by which the floor is higher than
+    where the feet stood."""
 
     toe: np.ndarray
     heel: np.ndarray
@@ -35,6 +36,7 @@ class Ground:
     base: float
     known: np.ndarray
     surface: Surface | None = None
+    up: float = 0.0
 
     @classmethod
     def of_contacts(cls, pose, contacts):
@@ -61,7 +63,8 @@ class Ground:
     def at(self, height):
         """The same feet on a floor at another height, world z, metres."""
         up = height - self.base
-        return replace(self, toe=self.toe + up, heel=self.heel + up, toe_end=self.toe_end + up, base=height)
+        moved = {name: getattr(self, name) + up for name in ("toe", "heel", "toe_end", "up")}
+        return replace(self, base=height, **moved)
 
     def under(self, points, joint):
         """How low a ``joint`` ("toe", "heel" or "toe_end") may be at points (frames, legs, 3): (frames, legs), -inf
@@ -100,7 +103,10 @@ class Ground:
 
     def rise(self, heights, contacts, frame_rate):
         """How far pelvis and toes (frames, 1 + legs) go up with the ground, metres: each toe from contact to contact,
-        whose ``heights`` (frames, legs) are given, the pelvis with their mean."""
+        whose ``heights`` (frames, legs) are given, the pelvis with their mean. None on the floor on which they
+        stood."""
+        if self.level:
+            return np.full((len(contacts), 1 + contacts.shape[1]), self.up) if self.up else None
         toes = np.zeros(contacts.shape)
         frames = np.arange(len(contacts))
         for leg in np.flatnonzero(contacts.any(axis=0)):

@@ -161,12 +161,15 @@ class FOOTLOCK_PT_removal(FootlockSubPanel, bpy.types.Panel):
             for name in ("lock_distance", "unlock_distance", "blend_time"):
                 lock.prop(settings, name)
             return
-        for group in (("smooth_time",), ("keep_path", "lower_hips"), ("hold_heading", "keep_dips")):
+        for group in (("smooth_time",), ("keep_path", "lower_hips", "stretch"), ("hold_heading", "keep_dips")):
             column = layout.column(align=True)
             for name in group:
                 column.prop(settings, name)
         _draw_floor(layout.column(align=True), settings, context.scene)
-        layout.prop(settings, "keys")
+        keys = layout.column(align=True)
+        keys.prop(settings, "keys")
+        if settings.keys == "REDUCED":
+            keys.prop(settings, "key_tolerance")
         ends = layout.column(align=True)
         ends.prop(settings, "cyclic")
         pins = ends.column(align=True)

@@ -12,8 +12,6 @@ from footlock.rig import correction, mapping
 from footlock.solvers import rotations as rot
 
 # Joints land within this share of the length of thigh and shin.
-
-# Joints land within this share of the length of thigh and shin.
 SAME = 1e-5
 FRAMES = np.arange(1.0, 41.0)
 TURNS = ("thigh_turn", "shin_turn", "foot_turn", "toe_turn")

@@ -309,9 +309,10 @@ class Files(clips.InFolder):
             ("none for “LeftToe”", json.dumps({"contacts": {"Foot": [0]}})),
             ("none for “RightToe”", json.dumps({"contacts": {"LeftToe": left}})),
             ("has 994 labels", json.dumps({"contacts": {"LeftToe": left[1:], "RightToe": left}})),
-            ("not between -1 and 1", json.dumps({"contacts": {"LeftToe": [7, *left[1:]], "RightToe": left}})),
-            ("not between -1 and 1", json.dumps({"contacts": {"LeftToe": ["x", *left[1:]], "RightToe": left}})),
-            ("not between -1 and 1", json.dumps({"contacts": {"LeftToe": [float("nan"), *left[1:]], "RightToe": left}})),
+            *(
+                ("not between -1 and 1", json.dumps({"contacts": {"LeftToe": [bad, *left[1:]], "RightToe": left}}))
+                for bad in (7, "x", float("nan"))
+            ),
         )
         for pattern, content in cases:
             with self.subTest(pattern, content=content[:40]):
