@@ -178,7 +178,16 @@ class Walk(clips.InFolder):
             self.assertEqual(status, 1)
             self.assertIn(wanted, said)
             self.assertFalse(out.exists())
-        odd = (("--keep-path", 2), ("--smoothing", -1), ("--lower-hips", "much"), ("--method", "runtime", "--cyclic"))
+        odd = (
+            ("--keep-path", 2),
+            ("--smoothing", -1),
+            ("--lower-hips", "much"),
+            ("--method", "runtime", "--cyclic"),
+            ("--method", "runtime", "--floor-rest"),
+            ("--floor-rest", "--floor-height", 1),
+            ("--key-tolerance", 1),
+            ("--stretch", 0.01),
+        )
         for options in odd:
             self.assertEqual(run(clips.WALK, "-o", out, *options)[0], 2)
 
@@ -371,6 +380,18 @@ class Blend(clips.InFolder):
                 self.assertEqual(status, 1)
                 self.assertIn("locked or muted, and --contacts would not be used: leave it out", said)
                 self.assertFalse(out.exists())
+
+    def test_few_keys(self):
+        self.with_curves()
+        status, said, out = self.corrected("--key-tolerance", 2, "--stretch", 0.02)
+        self.assertEqual(status, 0, said)
+        bpy.ops.wm.open_mainfile(filepath=str(out))
+        armature = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+        thigh = armature.data.footlock.legs[0].thigh
+        counts = {len(c.keyframe_points) for (path, _), c in clips.curves(armature).items() if f'"{thigh}"]' in path}
+        self.assertLess(max(counts), 300)
+        status, said, _ = self.corrected("--stretch", 0.05)
+        self.assertEqual(status, 2)
 
     def test_shares_and_slides_go_out_and_in(self):
         left, right = self.with_curves()
