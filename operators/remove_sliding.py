@@ -19,7 +19,7 @@ _DEFAULT = foot_skate.Settings()
 # So many frames on either side of a range stay as they are and tell the correction where to start and end.
 _BORDER = 2
 # How long the feet take from the ends of the range until they stand, seconds.
-_EASE = 0.1
+_EASE = 0.2
 # The weight of a contact right at the ends: it is still one.
 _HARDLY = 1e-3
 # Where toe and pelvis move less than this (metres) nothing is corrected.
@@ -92,7 +92,8 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         ground = ground.at(clip.rest_floor() if options.floor_rest else options.floor_height)
     if options.floor_object is not None:
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
-        ground = replace(ground, surface=surface)
+        surface.check_under(pose.toe[weights > 0.0])
+        ground = ground.on(surface, pose, weights > 0.0)
     result = _solve(clip, legs, pose, weights, settings, ground, options)
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
     correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch)
@@ -133,7 +134,7 @@ def _solve(clip, legs, pose, weights, settings, ground, options):
         weights[frames % count],
         clip.frame_rate,
         settings,
-        ground,
+        ground.of_frames(frames % count),
         pinned[frames % count] if pinned.any() else None,
         options.cyclic,
     )
@@ -175,9 +176,11 @@ def _eased(weights, outside, frame_rate):
 def _closed(pelvis, pose):
     """Pelvis, pose and frames of a loop whose last frame is its first again; where it ends one frame before that, with
     this frame added. Raises FootlockError for a clip that is no loop."""
-    cycle = loops.ends(np.concatenate([pose.toe, pose.heel, pose.knee], axis=1), pelvis)
+    cycle = loops.ends(np.concatenate([pose.toe, pose.heel, pose.knee], axis=1), pelvis, least=0.0)
     if not cycle.period:
-        raise FootlockError("The clip is no loop, for its last pose is not its first: switch off Cyclic.")
+        raise FootlockError(
+            "The clip is no loop, for its last pose is not its first, or faces another way: switch off Cyclic."
+        )
     if cycle.period < len(pelvis):
         return pelvis, pose, np.arange(len(pelvis))
     points = {field.name: getattr(pose, field.name) for field in fields(pose)}

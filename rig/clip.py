@@ -22,6 +22,9 @@ _MOST_FRAMES = 500_000
 # Scales along the axes that differ by more than this share make another shape of the character.
 _UNIFORM = 1e-3
 
+# A bone whose scale is less than this share of what it is elsewhere has none.
+_NOTHING = 1e-6
+
 # Curves of the object itself that move it.
 _OBJECT_TRANSFORMS = ("location", "rotation", "scale", "delta_")
 
@@ -102,6 +105,7 @@ def read(scene, armature, legs, unit=0.0):
     channels, poses, world = _posed(scene, armature, bones, paths, frames)
     _check_world(armature, world)
     clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world)
+    _check_sizes(armature, clip)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
     return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
 
@@ -194,6 +198,18 @@ def _check_world(armature, world):
         raise FootlockError(
             f"“{armature.name}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again."
         )
+
+
+def _check_sizes(armature, clip):
+    """Raise FootlockError for bones of the legs that are scaled to nothing."""
+    parts = limb_bones(armature, clip.legs)
+    for bone, pose in zip(clip.bones, clip.poses, strict=True):
+        size = np.linalg.norm(pose[:, :3, :3], axis=1)
+        if bone.name in parts and not (size > _NOTHING * max(1.0, float(size.max()))).all():
+            raise FootlockError(
+                f"Bone “{bone.name}” is scaled to nothing in some frames, so it has no pose to correct: give it a"
+                " scale, or choose other bones under Legs."
+            )
 
 
 def _bones(armature, legs):

@@ -274,10 +274,13 @@ def _write_channels(armature, clip, changed, keys=ALL_KEYS):
                         curves.write_at_keys(curve, frames, new[:, i], keys.span)
                     continue
                 curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
+                span = keys.span and curves.widened(curve, frames, keys.span)
                 if few is not None:
-                    slopes = key_reduction.slopes(new[:, i])[few] / (frames[1] - frames[0])
-                    curves.write_smooth(curve, frames[few], new[few, i], slopes, keys.span)
-                elif keys.span is None:
+                    beside = span and curves.within(frames, span) & ~curves.within(frames, keys.span)
+                    at = few if span is None else np.union1d(few, np.flatnonzero(beside))
+                    slopes = key_reduction.slopes(new[:, i])[at] / (frames[1] - frames[0])
+                    curves.write_smooth(curve, frames[at], new[at, i], slopes, span)
+                elif span is None:
                     curves.write(curve, frames, new[:, i])
                 else:
-                    curves.write_span(curve, frames, new[:, i], keys.span)
+                    curves.write_span(curve, frames, new[:, i], span)

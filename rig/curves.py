@@ -107,6 +107,16 @@ def write(curve, frames, values, interpolation="LINEAR"):
     curve.update()
 
 
+def widened(curve, frames, span):
+    """A span with all of ``frames`` (n,) up to the keys on either side of it, those left out. What lies between these
+    keys and new ones would else take another course."""
+    at = keys(curve)[0]
+    before, after = at[at < span[0] - SAME_FRAME], at[at > span[1] + SAME_FRAME]
+    first = frames[frames > (before[-1] if len(before) else -np.inf) + SAME_FRAME][:1]
+    last = frames[frames < (after[0] if len(after) else np.inf) - SAME_FRAME][-1:]
+    return (min(span[0], *first), max(span[1], *last))
+
+
 def write_span(curve, frames, values, span):
     """Give the curve these keys (n,) from the first to the last frame of ``span``. Keys outside stay as they are."""
     inside = within(frames, span)
@@ -187,6 +197,10 @@ def _replace(curve, span, co, left, right, interpolation, handles):
     before = _attributes(points)
     at = before["co"][:, 0]
     kept = np.zeros(len(at), bool) if span is None else ~within(at, span)
+    if span is not None:
+        # The keys on either side keep their handles, which else would follow their new neighbours.
+        for beside in (np.flatnonzero(at < span[0] - SAME_FRAME)[-1:], np.flatnonzero(at > span[1] + SAME_FRAME)[:1]):
+            before["handle_left_type"][beside] = before["handle_right_type"][beside] = _FREE
     given = {
         "co": co,
         "handle_left": left,

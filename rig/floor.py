@@ -16,7 +16,14 @@ class ObjectSurface:
     place: a clip that walks on the level knows nothing of how high the ground will be where it goes."""
 
     def __init__(self, scene_object, depsgraph, unit):
-        """unit: metres of one unit of the scene. Raises FootlockError for an object without faces."""
+        """unit: metres of one unit of the scene. Raises FootlockError for an object without faces, or one whose shape
+        Blender does not work out."""
+        self._name = scene_object.name
+        if not any(one.original == scene_object for one in depsgraph.ids):
+            raise FootlockError(
+                f"The floor “{self._name}” is disabled in viewports or its collection is excluded, so Blender does not"
+                " work out its shape: enable it."
+            )
         evaluated = scene_object.evaluated_get(depsgraph)
         try:
             mesh = evaluated.to_mesh()
@@ -34,6 +41,13 @@ class ObjectSurface:
         points = (points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]) * unit
         self._top = float(points[:, 2].max()) + _ABOVE
         self._tree = BVHTree.FromPolygons(points.tolist(), corners.reshape(-1, 3).tolist(), all_triangles=True)
+
+    def check_under(self, points):
+        """Raise FootlockError where there is nothing under any of the points (n, 3)."""
+        if len(points) and np.isnan(self.sample(points)[0]).all():
+            raise FootlockError(
+                f"The floor “{self._name}” is nowhere under the feet: move it, or choose another object."
+            )
 
     def sample(self, points):
         """See ``solvers.ground.Surface``."""

@@ -11,7 +11,7 @@ import numpy as np
 from . import foot_lock, foot_turn, leg_chain, lift, slide_removal
 from . import ground as grounds
 from . import rotations as rot
-from .contacts import FLOOR_PERCENTILE
+from .contacts import FLOOR_PERCENTILE, runs
 from .ground import Ground
 
 # A planted toe further than this from its place (metres) is out of reach.
@@ -23,8 +23,9 @@ _STILL = 2e-6
 _PLACED, _MOST_PLACINGS = 1e-4, 4
 # What asks a heel or toe end to rise by more than this (metres) is a wall, such as the front of the next stair.
 _STEP = 0.08
-# How fast a foot that starts under the floor comes to it, m/s.
-_LEAVE = 0.2
+# How a foot that starts under the floor comes to it: its acceleration, m/s². A knee that is all but straight makes much
+# more of it.
+_LEAVE = 0.6
 # How long the whole motion takes from pinned frames to the height of another floor, seconds.
 _RISE_TIME = 0.5
 # A clip in which nothing moves further than this (metres) was corrected before.
@@ -97,30 +98,35 @@ def remove_sliding(
         return _unchanged(pelvis, pose, side, contacts, ground, settings)
 
     floor = None if settings.keep_dips else ground.under(pose.toe, "toe")
-    leave = _leave(pinned, len(contacts), frame_rate)
+    away = _away(pinned, len(contacts), frame_rate)
+    leave = 0.5 * _LEAVE * away**2
     if floor is not None:
         floor = np.minimum(floor, pose.toe[..., 2] + leave)
-    source = pose.toe
-    for _ in range(_MOST_PLACINGS):
+    source, places = pose.toe, None
+    for tries in range(_MOST_PLACINGS + 1):
         turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic)
         reach = _reach(pelvis, pose, turn, settings)
         heights = ground.of_each_contact(source, contacts > 0.0)
         rise = ground.rise(heights, contacts > 0.0, frame_rate)
         if rise is not None:
-            t = np.minimum(leave / (_LEAVE * _RISE_TIME), 1.0)
+            t = np.minimum(away / _RISE_TIME, 1.0)
             rise = t * t * (3.0 - 2.0 * t) * rise
         if not ground.level and floor is not None:
             floor = ground.over_steps(ground.under(source, "toe"), heights, contacts > 0.0, frame_rate)
             floor = np.minimum(floor, pose.toe[..., 2] + leave)
         solution = slide_removal.solve(
-            pelvis, pose.toe, contacts, heights, frame_rate, reach, settings.terms, floor, pinned, cyclic, rise
+            pelvis, pose.toe, contacts, heights, frame_rate, reach, settings.terms, floor, pinned, cyclic, rise, places
         )
         if ground.level:
             break
-        moved = ground.of_each_contact(solution.toes, contacts > 0.0) - heights
-        if not solution.locked.any() or np.abs(moved[solution.locked]).max() < _PLACED:
+        moved = np.abs(ground.of_each_contact(solution.toes, contacts > 0.0) - heights)
+        unsettled = solution.locked & (moved > _PLACED)
+        if not unsettled.any():
             break
         source = solution.toes
+        if tries == _MOST_PLACINGS - 1 and not cyclic:
+            # Between two steps of a stair, or on a steep slope: it stands where it is now, at the height of this place.
+            places = _places(source, contacts > 0.0, unsettled)
 
     new_pelvis, targets = _unless_still(solution.pelvis, pelvis), _unless_still(solution.toes, pose.toe)
     if max(np.abs(new_pelvis - pelvis).max(), np.abs(targets - pose.toe).max()) < _DONE:
@@ -151,21 +157,30 @@ def _unchanged(pelvis, pose, side, contacts, ground, settings):
     return Correction(np.array(pelvis, float), legs, none, ground.toe, none, 0, True, np.ones(contacts.shape))
 
 
-def _leave(pinned, frames, frame_rate):
-    """How far feet may have come to the floor (frames, 1), metres, from pinned frames (frames,) bool, in which they may
-    be under it."""
+def _places(toes, contacts, unsettled):
+    """Where contacts stand of which some frames are ``unsettled`` (frames, legs): the middle of their toes; NaN
+    elsewhere, (frames, legs, 3)."""
+    places = np.full(toes.shape, np.nan)
+    for leg in range(contacts.shape[1]):
+        for start, stop in runs(contacts[:, leg]):
+            if unsettled[start:stop, leg].any():
+                places[start:stop, leg] = toes[start:stop, leg].mean(axis=0)
+    return places
+
+
+def _away(pinned, frames, frame_rate):
+    """Seconds from the nearest of the pinned frames (frames,) bool: (frames, 1), infinite without any."""
     if pinned is None or not pinned.any():
         return np.full((frames, 1), np.inf)
     frame, at = np.arange(frames), np.flatnonzero(pinned)
     place = np.searchsorted(at, frame)
     before, after = at[np.maximum(place - 1, 0)], at[np.minimum(place, len(at) - 1)]
-    away = np.minimum(np.abs(frame - before), np.abs(frame - after))
-    return (_LEAVE / frame_rate * away)[:, None]
+    return np.minimum(np.abs(frame - before), np.abs(frame - after))[:, None] / frame_rate
 
 
 def _turned_feet(pose, toes, planted, ground, still, settings, cyclic):
     """Turns (frames, legs, 4) of the feet, or None."""
-    slope = 0.0 if ground.level else settings.follow_slope
+    slope = 0.0 if ground.level or ground.followed else settings.follow_slope
     if not settings.hold_heading and slope == 0.0:
         return None
     still = np.broadcast_to(still, planted.shape)

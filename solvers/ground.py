@@ -1,6 +1,6 @@
 """The ground under a clip: how high the joints of a foot are when it stands, on a level floor or on a surface."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +14,12 @@ _RISE = 0.2
 _EDGE = 0.05
 # How fast a toe rises at most over an edge, m/s.
 _CLIMB = 1.5
+# A contact whose height differs by more than this share of the leg's length from the others' is on another level.
+_OTHER_LEVEL = 0.14
+# A motion follows a surface whose contacts are so many times more even over it than over a level floor.
+_FOLLOWS = 0.6
+# The vertical part of a normal is no less than this where heights over a surface are measured along it.
+_STEEPEST = 0.5
 
 
 class Surface(Protocol):
@@ -27,8 +33,9 @@ class Surface(Protocol):
 class Ground:
     """``toe``, ``heel``, ``toe_end`` (legs,): heights of these joints of a foot that stands on a level floor at
     ``base``, world z, metres; ``known`` (legs,) bool: legs that ever stand, the others have no ground. ``surface``: the
-    Surface on which they shall stand in place of that floor, or None. ``up``: metres by which the floor is higher than
-    where the feet stood."""
+    Surface on which they shall stand in place of that floor, or None; where the motion ``followed`` it already, the
+    heights above are over the surface. ``up``: metres by which the floor is higher than where the feet stood.
+    ``steps`` (frames, legs): by how much it is higher, where contacts are on another level, or None."""
 
     toe: np.ndarray
     heel: np.ndarray
@@ -37,12 +44,16 @@ class Ground:
     known: np.ndarray
     surface: Surface | None = None
     up: float = 0.0
+    steps: np.ndarray | None = None
+    followed: bool = False
 
     @classmethod
     def of_contacts(cls, pose, contacts):
         """The floor on which the feet of a LegPose (frames, legs) stand while they are in contact (frames, legs) bool:
         toes at their median height, heel and toe end as far over or under them as they are at their lowest while the
-        foot is flat, in the middle half of a contact."""
+        foot is flat, in the middle half of a contact. A contact that is clearly higher or lower, as on stairs, has a
+        level of its own; one of a single frame says nothing."""
+        contacts = lasting(contacts)
         known = contacts.any(axis=0)
         toe = toe_heights(pose.toe, contacts)
         middle = flat(contacts)
@@ -53,7 +64,27 @@ class Ground:
 
         heel, toe_end = lowest(pose.heel), lowest(pose.toe_end)
         base = np.minimum(toe, np.minimum(heel, toe_end))
-        return cls(toe, heel, toe_end, float(base[known].min() if known.any() else base.min()), known)
+        lowest_base = float(base[known].min() if known.any() else base.min())
+        return cls(toe, heel, toe_end, lowest_base, known, steps=_own_levels(pose, toe, contacts))
+
+    def on(self, surface, pose, contacts):
+        """The same feet on a Surface. Where the motion is on it already, more evenly than on a level floor, they stay
+        as far from it as they are. pose: the LegPose (frames, legs), contacts (frames, legs) bool."""
+        points = {field.name: getattr(pose, field.name) for field in fields(pose)}
+        for name in ("toe", "heel", "toe_end"):
+            heights, normals = surface.sample(points[name].reshape(-1, 3))
+            heights, normals = heights.reshape(contacts.shape), normals.reshape(*contacts.shape, 3)
+            near = (points[name][..., 2] - heights) * normals[..., 2]
+            near = np.where(np.isnan(heights), points[name][..., 2], near)
+            points[name] = np.concatenate([points[name][..., :2], near[..., None]], axis=-1)
+        own = Ground.of_contacts(type(pose)(**points), contacts)
+        if _unevenness(points["toe"], contacts) < _FOLLOWS * _unevenness(pose.toe, contacts):
+            return replace(own, base=0.0, surface=surface, steps=None, followed=True)
+        return replace(self, surface=surface, steps=None)
+
+    def of_frames(self, frames):
+        """The same for some frames of the clip, indices (n,)."""
+        return self if self.steps is None else replace(self, steps=self.steps[frames])
 
     @property
     def level(self):
@@ -71,11 +102,11 @@ class Ground:
         where there is no ground. Before and after an edge of the ground it is as high as beyond it."""
         heights = getattr(self, joint)
         if self.level:
-            lowest = np.broadcast_to(heights, points.shape[:2])
+            lowest = np.broadcast_to(heights if self.steps is None else heights + self.steps, points.shape[:2])
         else:
-            surface, _ = self._sampled(points)
+            surface, normals = self._sampled(points)
             surface = _before_edges(surface)
-            lowest = np.where(np.isnan(surface), -np.inf, surface + heights - self.base)
+            lowest = np.where(np.isnan(surface), -np.inf, surface + self._clear(heights, normals))
         return np.where(self.known, lowest, -np.inf)
 
     def normals(self, points):
@@ -89,22 +120,27 @@ class Ground:
     def of_each_contact(self, toes, contacts):
         """Height (frames, legs) of the toes, where each contact (frames, legs) bool stands on the ground: one for all
         its frames, at the middle of their places."""
-        heights = np.broadcast_to(self.toe, contacts.shape)
+        heights = np.broadcast_to(self.toe if self.steps is None else self.toe + self.steps, contacts.shape)
         if self.surface is None:
             return heights
         heights = heights.copy()
         spans = [(leg, *run) for leg in range(contacts.shape[1]) for run in labels_of.runs(contacts[:, leg])]
         places = np.array([toes[start:stop, leg].mean(axis=0) for leg, start, stop in spans]).reshape(-1, 3)
-        surface, _ = self.surface.sample(places)
-        for (leg, start, stop), under in zip(spans, surface, strict=True):
+        surface, normals = self.surface.sample(places)
+        for (leg, start, stop), under, normal in zip(spans, surface, normals, strict=True):
             if not np.isnan(under):
-                heights[start:stop, leg] = under + self.toe[leg] - self.base
+                heights[start:stop, leg] = under + self._clear(self.toe[leg], normal)
         return heights
+
+    def _clear(self, heights, normals):
+        """How far over a surface, along the vertical, joints are that are so high over a level floor."""
+        return (heights - self.base) / np.maximum(normals[..., 2], _STEEPEST)
 
     def rise(self, heights, contacts, frame_rate):
         """How far pelvis and toes (frames, 1 + legs) go up with the ground, metres: each toe from contact to contact,
-        whose ``heights`` (frames, legs) are given, the pelvis with their mean. None on the floor on which they
-        stood."""
+        whose ``heights`` (frames, legs) are given, the pelvis with their mean. None where they are on it already."""
+        if self.followed:
+            return None
         if self.level:
             return np.full((len(contacts), 1 + contacts.shape[1]), self.up) if self.up else None
         toes = np.zeros(contacts.shape)
@@ -134,6 +170,41 @@ class Ground:
         assert self.surface is not None
         heights, normals = self.surface.sample(points.reshape(-1, 3))
         return heights.reshape(points.shape[:2]), normals.reshape(points.shape)
+
+
+def lasting(contacts):
+    """Contacts (frames, legs) bool without those of a single frame, which hold nothing."""
+    before, after = np.zeros_like(contacts), np.zeros_like(contacts)
+    before[1:] = after[:-1] = contacts[1:] & contacts[:-1]
+    return before | after
+
+
+def _own_levels(pose, toe, contacts):
+    """How much higher than at ``toe`` (legs,) the floor is (frames, legs): under contacts that are clearly higher or
+    lower than that, as high as they are; between two contacts it is at the lower. None without such contacts."""
+    own, frames = np.zeros(contacts.shape), np.arange(len(contacts))
+    least = _OTHER_LEVEL * pose.leg_lengths()
+    for leg in range(contacts.shape[1]):
+        for start, stop in labels_of.runs(contacts[:, leg]):
+            up = pose.toe[start:stop, leg, 2].mean() - toe[leg]
+            own[start:stop, leg] = up if abs(up) > least[leg] else 0.0
+        planted = np.flatnonzero(contacts[:, leg])
+        if own[:, leg].any():
+            place = np.searchsorted(planted, frames, side="right") - 1
+            before, after = planted[np.maximum(place, 0)], planted[np.minimum(place + 1, len(planted) - 1)]
+            lower = np.minimum(own[before, leg], own[after, leg])
+            own[:, leg] = np.where(contacts[:, leg], own[:, leg], lower)
+    return own if own.any() else None
+
+
+def _unevenness(toes, contacts):
+    """How far toes (frames, legs, 3) in contact are, in the middle, from the usual height of their leg's contacts."""
+    away = [np.zeros(1)]
+    for leg in range(contacts.shape[1]):
+        runs = labels_of.runs(contacts[:, leg])
+        means = np.array([toes[start:stop, leg, 2].mean() for start, stop in runs])
+        away.append(np.abs(means - np.median(means)) if len(means) else means)
+    return float(np.mean(np.concatenate(away)))
 
 
 def _before_edges(surface):

@@ -53,19 +53,20 @@ def find(toes, root, frame_rate):
     return replace(cycle, times=2 * max(1, ceil(0.5 * _REPEATED * frame_rate / cycle.period)) + 1)
 
 
-def ends(toes, root):
-    """The Cycle of toes (frames, points, 3) and root (frames, 3), however long it is, not repeated."""
+def ends(toes, root, least=_MOVES):
+    """The Cycle of toes (frames, points, 3) and root (frames, 3), however long it is, not repeated. least: metres; what
+    moves less is none."""
     frames = len(toes)
     if frames < _LEAST_FRAMES:
         return Cycle()
     level = np.array([1.0, 1.0, 0.0])
     pose = toes - (root * level)[:, None]
-    if np.ptp(pose, axis=0).max() < _MOVES:
+    if np.ptp(pose, axis=0).max() < least:
         return Cycle()
     step, gap = np.diff(pose, axis=0), pose[0] - pose[-1]
     most = np.abs(step).max()
     way = (root[-1] - root[0]) * level
-    if np.abs(gap).max() < _CLOSED * most:
+    if np.abs(gap).max() <= _CLOSED * most:
         period = frames - 1
     elif np.abs(gap - 0.5 * (step[0] + step[-1])).max() < _NEXT * most:
         period = frames

@@ -92,6 +92,7 @@ def solve(
     pinned=None,
     cyclic=False,
     rise=None,
+    places=None,
 ):
     """Remove the sliding of planted toes.
 
@@ -102,7 +103,9 @@ def solve(
     length. terms: Terms. floor: lowest heights of free toes, world z, broadcast to (frames, legs), or None. pinned:
     (frames,) bool, frames that stay as they are; a contact that goes on into them takes its place from there. cyclic:
     the last frame is the first again, but for the way between them, and none is pinned. rise: (frames, 1 + legs),
-    metres by which pelvis and toes shall be higher than in the source, as uneven ground has it, or None.
+    metres by which pelvis and toes shall be higher than in the source, as uneven ground has it, or None. places:
+    (frames, legs, 3), where a contact shall stand, at the height of its ground: that of its first frame, NaN for
+    anywhere.
 
     Returns a SlideRemoval; the contacts hold exactly. Raises ValueError for shapes that do not fit, values that are
     not finite, or a rate that is not positive.
@@ -117,7 +120,7 @@ def solve(
     if cyclic and frames > _LEAST_CYCLE:
         return _solve_cycle(source, contacts, ground, frame_rate, reach, terms, lowest, rise)
     pinned = np.zeros(frames, bool) if pinned is None else np.asarray(pinned, bool)
-    return _solve(source, contacts, ground, frame_rate, reach, terms, lowest, pinned, None, rise)
+    return _solve(source, contacts, ground, frame_rate, reach, terms, lowest, pinned, None, rise, places)
 
 
 def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise):
@@ -134,10 +137,10 @@ def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise
     )
 
 
-def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, way, rise):
+def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, way, rise, places=None):
     """SlideRemoval of points (frames, 1 + legs, 3). way: (3,), how far a cyclic motion gets in a cycle, else None."""
     frames, cyclic = len(source), way is not None
-    stands = _Standing(source, contacts >= 1.0, ground, pinned, way)
+    stands = _Standing(source, contacts >= 1.0, ground, pinned, way, places)
     most = stretching = np.full(contacts.shape, np.inf)
     if terms.smoothing > 0.0 and frames > 2:
         about = max(1, round(terms.smoothing * frame_rate))
@@ -145,13 +148,15 @@ def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, wa
         if reach is not None:
             stretching = most_stretching(source[:, 0], source[:, 1:], reach, about, cyclic)
     guide, firmness = _guide(source, contacts, cyclic)
+    start = source
     if rise is not None:
-        guide = guide + rise[..., None] * (0.0, 0.0, 1.0)
+        up = np.where(pinned[:, None], 0.0, rise)[..., None] * (0.0, 0.0, 1.0)
+        guide, start = guide + up, source + up
     motion = Motion(source, guide, firmness, stands.joined, stands.held(terms), floor, most, stretching, reach, way)
     if not stands.locked.any() and not (source[:, 1:, 2] < floor).any() and (motion.guide == source).all():
         return SlideRemoval(source[:, 0].copy(), source[:, 1:].copy(), stands.locked, 0.0, 0, 0.0, True)
 
-    points = stands.placed(source + (guide - source) * (0.0, 0.0, 1.0))
+    points = stands.placed(start)
     size = float(np.median(np.linalg.norm(source[:, :1] - source[:, 1:], axis=-1))) or 1.0
     steps, longest = 0, np.inf
     for stride, about, tolerance in () if cyclic else _COARSE:
@@ -187,8 +192,8 @@ def _guide(source, contacts, cyclic):
 class _Standing:
     """Where toes stand: ``locked`` (frames, legs), the frames in which; ``joined`` (steps, 1 + legs), see Motion."""
 
-    def __init__(self, source, contacts, ground, pinned, way):
-        self._source, self._pinned = source, pinned
+    def __init__(self, source, contacts, ground, pinned, way, places):
+        self._source, self._pinned, self._places = source, pinned, places
         self._ground, self._way = ground, way
         frames, legs = contacts.shape
         steps = frames if way is not None else max(frames - 1, 0)
@@ -212,6 +217,9 @@ class _Standing:
         place = None
         if fixed.any():
             place = self._source[run[np.flatnonzero(fixed)[-1 if fixed[0] else 0]], 1 + leg]
+            self._given[free, leg] = True
+        elif self._places is not None and np.isfinite(self._places[run[0], leg]).all():
+            place = self._places[run[0], leg] * (1.0, 1.0, 0.0) + (0.0, 0.0, self._ground[run[0], leg])
             self._given[free, leg] = True
         self.locked[free, leg] = True
         self.joined[free[:-1], 1 + leg] = True

@@ -30,6 +30,15 @@ def all_keys(armature):
     return {(curve.data_path, curve.array_index): [of(key) for key in curve.keyframe_points] for curve in curves}
 
 
+def kept(before, after):
+    """Of both, for each curve, the keys that were there before: all but how their handles are placed."""
+
+    def of(keys, frames):
+        return [key[:4] + key[6:7] for key in keys if key[0] in frames]
+
+    return [[of(keys[curve], {key[0] for key in before[curve]}) for curve in before] for keys in (before, after)]
+
+
 class WalkCase(unittest.TestCase):
     """The recorded walk, with its root's travel a quarter too far, and its contacts."""
 
@@ -81,7 +90,7 @@ class Range(WalkCase):
         self.remove(span=(self.frames[first], self.frames[last]))
         after = self.toes()
         whole = self.labels.copy()
-        whole[: first + 14] = whole[last - 13 :] = False
+        whole[: first + 26] = whole[last - 25 :] = False
         self.assertGreater(whole.sum(), 100)
         self.assertLess(self.slid(after, whole), 5e-6)
         self.assertGreater(self.slid(before, whole), 1e-3)
@@ -90,7 +99,8 @@ class Range(WalkCase):
         self.assertLess(step[[first - 1, first, last - 1, last]].max(), self.slid(before, self.labels))
 
     def test_sparse_keys_outside_stay(self):
-        """An action with a key every fourth frame or so, with handles; keys are added inside only."""
+        """An action with a key every fourth frame or so, with handles. Keys are added up to the next ones only, where
+        they keep the curve on its course: outside nothing moves."""
         rigs.new_file()
         armature = rigs.biped()
         rigs.walk(armature, np.arange(1.0, 61.0, 4.0))
@@ -103,15 +113,49 @@ class Range(WalkCase):
         frames = reading.read(bpy.context.scene, armature, legs).frames
         labels = np.zeros((len(frames), 2), bool)
         labels[24:34, 0] = labels[30:40, 1] = True
-        before = all_keys(armature)
-        remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(span=(21, 45)))
+        before, pose = all_keys(armature), reading.read(bpy.context.scene, armature, legs).leg_pose()
+        remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(span=(23, 43)))
         after = all_keys(armature)
         added = 0
-        for curve, keys in before.items():
-            outside = [key for key in keys if not 21 <= key[0] <= 45]
-            self.assertEqual([key for key in after[curve] if not 21 <= key[0] <= 45], outside)
-            added += len(after[curve]) - len(keys)
+        for curve in before:
+            own = [[key for key in keys[curve] if not 21 <= key[0] <= 45] for keys in (before, after)]
+            self.assertEqual(*own)
+            added += len(after[curve]) - len(before[curve])
         self.assertGreater(added, 50)
+        outside = (frames < 23) | (frames > 43)
+        new = reading.read(bpy.context.scene, armature, legs).leg_pose()
+        for joint in ("hip", "knee", "heel", "toe", "toe_end"):
+            np.testing.assert_allclose(getattr(new, joint)[outside], getattr(pose, joint)[outside], atol=1e-5)
+        self.assertGreater(np.abs(new.toe - pose.toe).max(), 1e-3)
+
+    def test_outside_of_a_range_nothing_moves(self):
+        """Keys on every tenth frame, of any kind, and the first key alone on some curves."""
+        for kind in ("BEZIER", "LINEAR", "CONSTANT"):
+            with self.subTest(kind):
+                armature = clips.import_clip()
+                for number, curve in enumerate(compat.fcurves(armature)):
+                    points = curve.keyframe_points
+                    values = [key.co[1] for key in points][::10]
+                    values = values[:1] if np.ptp(values) < 1e-6 or number % 7 == 5 else values
+                    points.clear()
+                    points.add(len(values))
+                    points.foreach_set("co", [number for i, v in enumerate(values) for number in (1.0 + 10 * i, v)])
+                    for key in points:
+                        key.interpolation, key.handle_left_type, key.handle_right_type = kind, *["AUTO_CLAMPED"] * 2
+                    curve.update()
+                legs = mapping.of(armature)
+                before, pose = all_keys(armature), reading.read(bpy.context.scene, armature, legs)
+                span, labels = (216, 504), np.zeros((len(pose.frames), 2), bool)
+                labels[300:340, 0] = labels[350:420, 1] = True
+                remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(span=span))
+                new = reading.read(bpy.context.scene, armature, legs)
+                outside = (pose.frames < span[0]) | (pose.frames > span[1])
+                a, b = pose.leg_pose(), new.leg_pose()
+                for joint in ("hip", "knee", "heel", "toe", "toe_end"):
+                    np.testing.assert_allclose(getattr(b, joint)[outside], getattr(a, joint)[outside], atol=1e-5)
+                self.assertGreater(np.abs(b.toe - a.toe).max(), 1e-3)
+                far = {path: [k for k in keys if not 190 < k[0] < 530] for path, keys in before.items()}
+                self.assertEqual(*kept(far, all_keys(armature)))
 
     def test_only_the_keys_that_are_there(self):
         """No key comes or goes; on the keyed frames the pose is that of a correction with all keys."""

@@ -118,7 +118,8 @@ class Uneven(unittest.TestCase):
         self.assertTrue(found.converged)
         self.assertFalse(found.out_of_reach.any())
         self.assertLess(slid(found.legs.toe, labels), 5e-5)
-        clear = over(surface, found.legs.toe) - (ground.toe - ground.base)
+        upright = surface.sample(found.legs.toe.reshape(-1, 3))[1][:, 2].reshape(labels.shape)
+        clear = over(surface, found.legs.toe) - (ground.toe - ground.base) / upright
         for leg in range(2):
             for start, stop in np.flatnonzero(np.diff(np.pad(labels[:, leg].astype(int), 1))).reshape(-1, 2):
                 if stop - start > 1:
