@@ -21,6 +21,8 @@ OUT_OF_REACH = 1e-4
 _STILL = 2e-6
 # A contact whose height on uneven ground changes by less than this (metres) with its place has found it.
 _PLACED, _MOST_PLACINGS = 1e-4, 4
+# ... and a free toe that is no deeper in it than this (metres) is over it.
+_CLEAR = 5e-3
 # What asks a heel or toe end to rise by more than this (metres) is a wall, such as the front of the next stair.
 _STEP = 0.08
 # How a foot that starts under the floor comes to it: its acceleration, m/s². A knee that is all but straight makes much
@@ -100,28 +102,34 @@ def remove_sliding(
     floor = None if settings.keep_dips else ground.under(pose.toe, "toe")
     away = _away(pinned, len(contacts), frame_rate)
     leave = 0.5 * _LEAVE * away**2
+    t = np.minimum(away / _RISE_TIME, 1.0)
+    eased = t * t * (3.0 - 2.0 * t)
+    lowest_there = pose.toe[..., 2] + leave
     if floor is not None:
-        floor = np.minimum(floor, pose.toe[..., 2] + leave)
+        floor = np.minimum(floor, lowest_there)
     source, places = pose.toe, None
     for tries in range(_MOST_PLACINGS + 1):
         turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic)
         reach = _reach(pelvis, pose, turn, settings)
         heights = ground.of_each_contact(source, contacts > 0.0)
+        if not ground.followed:
+            heights = ground.eased(heights, contacts > 0.0, eased[:, 0])
         rise = ground.rise(heights, contacts > 0.0, frame_rate)
-        if rise is not None:
-            t = np.minimum(away / _RISE_TIME, 1.0)
-            rise = t * t * (3.0 - 2.0 * t) * rise
-        if not ground.level and floor is not None:
-            floor = ground.over_steps(ground.under(source, "toe"), heights, contacts > 0.0, frame_rate)
-            floor = np.minimum(floor, pose.toe[..., 2] + leave)
+        rise = None if rise is None else eased * rise
+        if floor is not None and not (ground.level and ground.up == 0.0):
+            floor = np.minimum(ground.over_steps(source, heights, contacts > 0.0, frame_rate), lowest_there)
         solution = slide_removal.solve(
             pelvis, pose.toe, contacts, heights, frame_rate, reach, settings.terms, floor, pinned, cyclic, rise, places
         )
         if ground.level:
             break
-        moved = np.abs(ground.of_each_contact(solution.toes, contacts > 0.0) - heights)
-        unsettled = solution.locked & (moved > _PLACED)
-        if not unsettled.any():
+        moved = ground.of_each_contact(solution.toes, contacts > 0.0) - ground.of_each_contact(source, contacts > 0.0)
+        unsettled = solution.locked & (np.abs(moved) > _PLACED)
+        under = np.zeros(1)
+        if floor is not None:
+            over = ground.over_steps(solution.toes, heights, contacts > 0.0, frame_rate)
+            under = np.minimum(over, lowest_there) - solution.toes[..., 2]
+        if not unsettled.any() and under[~solution.locked].max(initial=0.0) < _CLEAR:
             break
         source = solution.toes
         if tries == _MOST_PLACINGS - 1 and not cyclic:

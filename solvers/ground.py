@@ -139,24 +139,35 @@ class Ground:
     def rise(self, heights, contacts, frame_rate):
         """How far pelvis and toes (frames, 1 + legs) go up with the ground, metres: each toe from contact to contact,
         whose ``heights`` (frames, legs) are given, the pelvis with their mean. None where they are on it already."""
-        if self.followed:
+        if self.followed or (self.level and self.up == 0.0):
             return None
-        if self.level:
-            return np.full((len(contacts), 1 + contacts.shape[1]), self.up) if self.up else None
-        toes = np.zeros(contacts.shape)
+        toes = np.full(contacts.shape, self.up)
         frames = np.arange(len(contacts))
         for leg in np.flatnonzero(contacts.any(axis=0)):
             planted = np.flatnonzero(contacts[:, leg])
-            toes[:, leg] = np.interp(frames, planted, heights[planted, leg] - self.toe[leg])
+            toes[:, leg] = np.interp(frames, planted, heights[planted, leg] - self._own(contacts)[planted, leg])
         stands = contacts.any(axis=0)
         mean = toes[:, stands].mean(axis=1, keepdims=True) if stands.any() else np.zeros((len(toes), 1))
         return np.concatenate([filters.gaussian(mean, _RISE * frame_rate, "hold"), toes], axis=1)
 
-    def over_steps(self, floor, heights, contacts, frame_rate):
-        """The floor (frames, legs) of free toes, no higher than a toe can be that comes from one contact (frames, legs)
-        bool, at its ``heights`` (frames, legs), and goes to the next."""
-        frames = np.arange(len(contacts))
-        floor = floor.copy()
+    def eased(self, heights, contacts, share):
+        """The ``heights`` (frames, legs) of contacts (frames, legs) bool, only the least ``share`` (frames,) of a
+        contact's frames of the way from where the feet stood to them."""
+        own, shares = self._own(contacts), np.ones(contacts.shape)
+        for leg in range(contacts.shape[1]):
+            for start, stop in labels_of.runs(contacts[:, leg]):
+                shares[start:stop, leg] = share[start:stop].min()
+        return own + shares * (heights - own)
+
+    def _own(self, contacts):
+        """Heights (frames, legs) of toes where the feet stood."""
+        steps = self.steps if self.steps is not None and self.level else np.zeros(contacts.shape)
+        return self.toe - self.up + steps
+
+    def over_steps(self, toes, heights, contacts, frame_rate):
+        """The floor (frames, legs) under free toes (frames, legs, 3), no higher than a toe can be that comes from one
+        contact (frames, legs) bool, at its ``heights`` (frames, legs), and goes to the next."""
+        frames, floor = np.arange(len(contacts)), self.under(toes, "toe").copy()
         for leg in np.flatnonzero(contacts.any(axis=0)):
             planted = np.flatnonzero(contacts[:, leg])
             place = np.searchsorted(planted, frames, side="right") - 1

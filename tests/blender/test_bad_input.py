@@ -154,6 +154,13 @@ class Refused(unittest.TestCase):
                 bpy.context.view_layer.update()
                 self.refused("apply its scale")
 
+    def test_a_leg_that_is_scaled_to_nothing(self):
+        armature = walker()
+        label(armature)
+        armature.pose.bones["shin.L"].scale = (0.0, 0.0, 0.0)
+        bpy.context.view_layer.update()
+        self.refused("“shin.L” is scaled to nothing")
+
     def test_map_that_does_not_fit(self):
         cases = (
             ("thigh", "nowhere", "is not in"),

@@ -253,6 +253,21 @@ class Loop(unittest.TestCase):
         toe = joints[:, 6]
         np.testing.assert_allclose(toe[24:], np.tile(toe[0] + way, (3, 1)), atol=1e-5)
 
+    def test_a_loop_that_stands(self):
+        """An idle sways by two centimetres and gets nowhere: a loop all the same."""
+        rigs.new_file()
+        armature = rigs.biped()
+        pelvis, frames = armature.pose.bones["pelvis"], np.arange(1, 42)
+        for frame in frames:
+            pelvis.location = (0.02 * np.sin((frame - 1) / 40.0 * 2.0 * np.pi), 0.0, 0.0)
+            pelvis.keyframe_insert("location", frame=frame)
+        legs, labels = mapping.of(armature), np.ones((len(frames), 2), bool)
+        done = remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(cyclic=True))
+        self.assertTrue(done.converged)
+        _, joints = self.poses(armature, legs)
+        np.testing.assert_allclose(joints[-1], joints[0], atol=1e-5)
+        self.assertLess(np.abs(np.diff(joints[:, 6:], axis=0)).max(), 1e-5)
+
     def test_a_loop_that_ends_one_frame_before(self):
         armature, legs, labels = self.loop(self.STEPS)
         done = remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(cyclic=True))
@@ -280,6 +295,48 @@ class Ground(WalkCase):
         with self.assertRaisesRegex(FootlockError, "no faces"):
             self.remove(floor_object=empty)
         self.assertEqual(all_keys(self.armature), before)
+
+    def plane(self, at=(0.0, 0.0, 0.0)):
+        mesh = bpy.data.meshes.new("floor")
+        corners = ((-50, -50, 0), (50, -50, 0), (50, 50, 0), (-50, 50, 0))
+        mesh.from_pydata([tuple(x / self.source.unit for x in corner) for corner in corners], [], [(0, 1, 2, 3)])
+        made = bpy.data.objects.new("floor", mesh)
+        made.location = [x / self.source.unit for x in at]
+        self.scene.collection.objects.link(made)
+        bpy.context.view_layer.update()
+        return made
+
+    def check_refused(self, said, floor):
+        before = all_keys(self.armature)
+        with self.assertRaisesRegex(FootlockError, said):
+            self.remove(floor_object=floor)
+        self.assertEqual(all_keys(self.armature), before)
+
+    def test_a_floor_that_is_switched_off(self):
+        """Blender does not evaluate it, so that its modifiers and constraints would be left out."""
+        floor = self.plane()
+        floor.hide_viewport = True
+        bpy.context.view_layer.update()
+        self.check_refused("disabled in viewports", floor)
+        floor.hide_viewport = False
+        self.scene.view_layers[0].layer_collection.exclude = False
+        other = bpy.data.collections.new("off")
+        self.scene.collection.children.link(other)
+        self.scene.collection.objects.unlink(floor)
+        other.objects.link(floor)
+        self.scene.view_layers[0].layer_collection.children["off"].exclude = True
+        bpy.context.view_layer.update()
+        self.check_refused("disabled in viewports", floor)
+
+    def test_a_floor_nowhere_under_the_feet(self):
+        self.check_refused("nowhere under the feet", self.plane(at=(1000.0, 0.0, 0.0)))
+
+    def test_a_level_object_is_a_level_floor(self):
+        self.remove(floor_object=self.plane(at=(0.0, 0.0, -0.4)))
+        pose = self.read().leg_pose()
+        lowest = min(pose.toe[..., 2].min(), pose.heel[..., 2].min(), pose.toe_end[..., 2].min())
+        self.assertAlmostEqual(lowest, -0.4, delta=0.03)
+        self.assertLess(self.slid(pose.toe, self.labels), 5e-6)
 
     def test_no_object_chosen(self):
         with self.assertRaisesRegex(RuntimeError, "no object to stand on"):
