@@ -104,6 +104,8 @@ def hold_between(scene, armature, clip, standing):
         solution = leg_chain.solve(pose, pose.toe + share[..., None] * (place - pose.toe), side, no_floor)
         # A leg that is nearly straight bends far for a little: it shall not, its knee moves as the root of that.
         knee, most = rot.length(solution.knee - pose.knee)[..., 0], _MOST_KNEE + 2.0 * away
+        if (knee <= most).all():
+            break
         share = np.where(knee > most, share * (most / np.maximum(knee, most)) ** 2, share)
     leg_of = {name: i for i, leg in enumerate(clip.legs.legs) for name in (leg.thigh, leg.shin, leg.foot, leg.toe)}
     paths = curves.by_path(armature)

@@ -117,7 +117,7 @@ class _Work:
         # Rows: this block; columns: left neighbour, right neighbour, gradient.
         self._wide = np.empty((count, k, 2 * k + 1))
         self._left, self._right, self._some = (np.empty((count, k, k)) for _ in range(3))
-        self._schur = np.empty((count, 2 * k, 2 * k + 1))
+        self._by_left, self._by_right = np.empty((count, k, 2 * k + 1)), np.empty((count, k, k + 1))
 
     def eliminate(self, solved, across):
         """Write to ``solved`` (n, k, 2 k + 1) how the block's own components follow from the neighbours', and to
@@ -130,48 +130,48 @@ class _Work:
         with_right[...] = self.below
         left[...] = right[...] = across[...] = 0.0
         own = self.own
-        joined = np.flatnonzero(~free.all(axis=0))
-        if len(joined):
-            # Components from the first to the last that is joined anywhere: only these rows and columns change.
-            some = slice(joined[0], joined[-1] + 1)
-            own = self._take_joined(some, free, wide, left, right, across)
+        if not free.all():
+            own = self._take_joined(free, wide, left, right, across)
         np.matmul(small_matrices.inverse(own), wide, out=solved)
-        schur = np.matmul(wide[:, :, : 2 * k].transpose(0, 2, 1), solved, out=self._schur[:n])
-        left -= schur[:, :k, :k]
-        right -= schur[:, k:, k : 2 * k]
-        across -= schur[:, :k, k : 2 * k]
+        by_left = np.matmul(with_left.transpose(0, 2, 1), solved, out=self._by_left[:n])
+        by_right = np.matmul(with_right.transpose(0, 2, 1), solved[:, :, k:], out=self._by_right[:n])
+        left -= by_left[:, :, :k]
+        right -= by_right[:, :, :k]
+        across -= by_left[:, :, k : 2 * k]
 
-    def _take_joined(self, some, free, wide, left, right, across):
-        """Replace joined components, which lie in the slice ``some``, by the neighbours'; the block that is left."""
+    def _take_joined(self, free, wide, left, right, across):
+        """Replace joined components by the neighbours'; the block that is left. What they add is gathered and put where
+        it belongs one component at a time, since most are not joined."""
         n, k = self.gradient.shape
         with_left, with_right = wide[:, :, :k], wide[:, :, k : 2 * k]
-        by_left, by_right = self.from_left[:, None, some], self.from_right[:, None, some]
-        rows_left, rows_right = self.from_left[:, some, None], self.from_right[:, some, None]
-        with_left[:, :, some] += self.own[:, :, some] * by_left
-        with_right[:, :, some] += self.own[:, :, some] * by_right
-        np.multiply(with_left[:, some], rows_left, out=left[:, some])
-        left[:, :, some] += self.above[:, :, some] * by_left
-        np.multiply(with_right[:, some], rows_right, out=right[:, some])
-        right[:, :, some] += self.below.transpose(0, 2, 1)[:, :, some] * by_right
-        np.multiply(with_right[:, some], rows_left, out=across[:, some])
-        across[:, :, some] += self.above[:, :, some] * by_right
-        wide[:, some] *= free[:, some, None]
+        by_left, by_right = np.nonzero(self.from_left), np.nonzero(self.from_right)
+        for (block, j), side in ((by_left, with_left), (by_right, with_right)):
+            side[block, :, j] += self.own[block, :, j]
+        block, j = by_left
+        left[block, j] = with_left[block, j]
+        across[block, j] = with_right[block, j]
+        left[block, :, j] += self.above[block, :, j]
+        block, j = by_right
+        right[block, j] = with_right[block, j]
+        right[block, :, j] += self.below[block, j]
+        across[block, :, j] += self.above[block, :, j]
+        block, j = np.nonzero(free == 0.0)
+        wide[block, j] = 0.0
         own = self._some[:n]
         own[...] = self.own
-        own[:, some] *= free[:, some, None]
-        own[:, :, some] *= free[:, None, some]
-        index = np.arange(k)
-        own[:, index, index] += 1.0 - free
+        own[block, j] = 0.0
+        own[block, :, j] = 0.0
+        own[block, j, j] = 1.0
         return own
 
     def leave_left(self, block, gradient):
         """Add to the left neighbours what the eliminated blocks leave to them."""
         n, k = self.gradient.shape
         block += self._left[:n]
-        gradient += self.from_left * self.gradient - self._schur[:n, :k, 2 * k]
+        gradient += self.from_left * self.gradient - self._by_left[:n, :, 2 * k]
 
     def leave_right(self, block, gradient):
         """Add to the right neighbours what the eliminated blocks leave to them."""
         n, k = self.gradient.shape
         block += self._right[:n]
-        gradient += self.from_right * self.gradient - self._schur[:n, k:, 2 * k]
+        gradient += self.from_right * self.gradient - self._by_right[:n, :, k]

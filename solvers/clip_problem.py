@@ -184,7 +184,7 @@ class Problem:
         or Newton's own."""
         diagonal, upper = self._own, self._upper
         np.copyto(diagonal, self._diagonal)
-        gradient = self._gradient_of_motion(points)
+        gradient, curvatures = self._gradient_of_motion(points), 0.0
         for weight, offset, length, stretch in self._stretches(points):
             safe = np.where(length > 0.0, length, 1.0)
             along = offset / safe[..., None]
@@ -195,7 +195,8 @@ class Problem:
             if newton:
                 share = (stretch / safe)[..., None, None]
                 curvature = (1.0 - share) * curvature + share * np.eye(3)
-            self._add_stretch(diagonal, weight[..., None, None] * curvature)
+            curvatures = curvatures + weight[..., None, None] * curvature
+        self._add_stretch(diagonal, curvatures)
         for weight, point, under in self._heights(points):
             gradient[:, point, 2] -= weight * under
             self._unknowns.add_heights(diagonal, point, weight * (under > 0.0))
@@ -208,7 +209,7 @@ class Problem:
         return self._unknowns.spread(self._elimination.minimize(diagonal, upper, slope))
 
     def _add_stretch(self, diagonal, curvature):
-        """Add the curvature (kept, legs, 3, 3) of a length between pelvis and toes, where these move."""
+        """Add the curvature (kept, legs, 3, 3) of lengths between pelvis and toes, where these move."""
         pelvis, toes = self._free[:, 0], self._free[:, 1:]
         own = curvature.sum(1) * pelvis[:, :, None] * pelvis[:, None, :]
         self._unknowns.add_pairs(diagonal, 0, 0, own)
