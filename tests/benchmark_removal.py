@@ -9,12 +9,18 @@ import importlib.util
 import json
 import time
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import bpy
 import measure
 import motions
 import numpy as np
+
+from footlock.operators import fit_root
+from footlock.rig import bvh_armature, contact_property, mapping
+from footlock.rig import labels as label_files
 
 _BY_HIP = ("Hip", "Knee", "Ankle", "Toe")
 _BY_LEG = ("UpLeg", "Leg", "Foot", "ToeBase")
@@ -44,16 +50,16 @@ def print_table(batch, bvh, folder):
         for case, factor, fitted in CASES:
             source = _scaled(bvh, clean, factor, folder / "source.bvh")
             for given in (True, False):
-                arguments = [source, "-o", folder / "out.bvh", "--report", folder / "report.json", "--unit", unit]
-                arguments += ["--contacts", folder / f"{name}.json"] if given else []
-                arguments += ["--fit-root"] if fitted else []
+                given_labels = folder / f"{name}.json" if given else None
+                # What is corrected is the clip that has its travel back.
+                before = _fitted(bvh, source, given_labels, unit, folder / "fitted.bvh") if fitted else source
+                arguments = [before, "-o", folder / "out.bvh", "--report", folder / "report.json", "--unit", unit]
+                arguments += ["--contacts", given_labels] if given else []
                 arguments += ["--export-contacts", folder / "used.json"]
                 with redirect_stdout(StringIO()):
                     status = batch.main([str(one) for one in arguments])
                 report = json.loads((folder / "report.json").read_text(encoding="utf-8"))["clips"][0]
                 used = np.stack(list(json.loads((folder / "used.json").read_text())["contacts"].values()), 1) > 0
-                # A root that is given back its travel is compared with the one that had it.
-                before = clean if fitted else source
                 row = _measured(before, folder / "out.bvh", joints, unit, used, report, bvh, folder)
                 title = f"{name} {case}, {'given' if given else 'own'} labels"
                 text = "".join(f"{value:15.3f}" for value in row)
@@ -80,6 +86,21 @@ def _scaled(bvh, path, factor, target):
         if axis != "Y":
             rows[:, column] = rows[0, column] + factor * (rows[:, column] - rows[0, column])
     bvh.write(target, clip.with_motion(rows))
+    return target
+
+
+def _fitted(bvh, path, labels_path, unit, target):
+    """The clip with its root fitted to the feet, by labels of a file or its own."""
+    motion = bvh.read(path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    armature, scene = bvh_armature.load(path, motion), bpy.context.scene
+    legs = mapping.find(armature)
+    legs = replace(legs, carrier=bvh_armature.carrier(motion, legs))
+    known = None
+    if labels_path is not None:
+        known = label_files.read(labels_path, legs, len(motion.motion)) > contact_property.LEVEL
+    fit_root.fit(scene, armature, legs, unit, known)
+    bvh.write(target, bvh_armature.store(armature, motion, legs))
     return target
 
 
