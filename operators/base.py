@@ -47,6 +47,7 @@ class ActionOperator(ArmatureOperator):
         return True
 
 
-def one_leg_note(legs):
-    """What is said where a character has one leg only."""
-    return f" Only one leg ({legs.legs[0].label}) is mapped." if len(legs.legs) == 1 else ""
+def legs_note(legs):
+    """What is said of legs that a person should look at: where there is one only, or no name told which they are."""
+    note = f" Only one leg ({legs.legs[0].label}) is mapped." if len(legs.legs) == 1 else ""
+    return f"{note} The legs were found by the shape of the skeleton: check them under Legs." if legs.by_shape else note

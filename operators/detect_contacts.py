@@ -10,7 +10,7 @@ from ..rig import contact_property, mapping, root
 from ..rig.contact_property import State
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
-from .base import ActionOperator, one_leg_note
+from .base import ActionOperator, legs_note
 from .properties import THRESHOLDS, DetectionProperties
 
 MODES = ("auto", "threshold")
@@ -104,7 +104,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         # What is said is of the curves as they are now, kept ones and other frames included.
         found = replace(found, labels=contact_property.read(armature, legs, frames))
         mapping.store_found(armature, found)
-        return f"{sentence(legs, found)}{_kept_note(legs, kept)}{one_leg_note(legs)}"
+        return f"{sentence(legs, found)}{_kept_note(legs, kept)}{legs_note(legs)}"
 
     def _settings(self):
         """The Settings. A script that gives thresholds and no mode means them to be used."""

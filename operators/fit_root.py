@@ -9,7 +9,7 @@ from ..rig import contact_property, correction, mapping, root
 from ..solvers import root_fit, slide
 from ..solvers.errors import FootlockError
 from . import detect_contacts
-from .base import ActionOperator, one_leg_note
+from .base import ActionOperator, legs_note
 from .properties import ClipProperties
 
 
@@ -61,11 +61,11 @@ class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
         legs = mapping.of(armature)
         done = fit(context.scene, armature, legs, self.unit)
         if done.fit.kind == "none":
-            return f"The root fits the feet already: “{done.bone}” was left as it is.{one_leg_note(legs)}"
+            return f"The root fits the feet already: “{done.bone}” was left as it is.{legs_note(legs)}"
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
         mapping.forget(armature)
-        return f"{sentence(done)}{one_leg_note(legs)}"
+        return f"{sentence(done)}{legs_note(legs)}"
 
 
 def sentence(done):

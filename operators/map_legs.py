@@ -1,4 +1,4 @@
-"""Find Legs: map the leg bones of the active armature by their names."""
+"""Find Legs: map the leg bones of the active armature by their names, or by the shape of the skeleton."""
 
 import bpy
 from bpy.props import StringProperty
@@ -6,15 +6,15 @@ from bpy.props import StringProperty
 from ..rig import mapping
 from ..rig.names import Leg, LegMap
 from ..solvers.errors import FootlockError
-from .base import ArmatureOperator, one_leg_note
+from .base import ArmatureOperator, legs_note
 
 
 class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
     bl_idname = "footlock.map_legs"
     bl_label = "Find Legs"
     bl_description = (
-        "Find the pelvis and the bones of each leg by their names. Given bones are taken instead:"
-        " thigh, shin, foot and toe of each leg"
+        "Find the pelvis and the bones of each leg by their names, or by the shape of the skeleton where no name tells."
+        " Given bones are taken instead: thigh, shin, foot and toe of each leg"
     )
 
     pelvis: StringProperty(
@@ -43,7 +43,7 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
                 mapping.check(armature, legs)
         mapping.store(armature, legs)
         found = ", ".join(f"{leg.label} {leg.thigh} … {leg.bearer}" for leg in legs.legs)
-        return f"Pelvis {legs.pelvis}; {found}.{one_leg_note(legs)}"
+        return f"Pelvis {legs.pelvis}; {found}.{legs_note(legs)}"
 
 
 def _leg(side, bones):

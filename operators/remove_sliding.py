@@ -12,7 +12,7 @@ from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loo
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.ground import Ground
-from .base import ActionOperator, one_leg_note
+from .base import ActionOperator, legs_note
 from .properties import RemovalProperties
 
 _DEFAULT = foot_skate.Settings()
@@ -273,4 +273,4 @@ def sentence(legs, done):
         text += f"; {missed} frames out of reach"
     if not done.converged:
         text += "; the solver stopped early"
-    return f"{text}.{one_leg_note(legs)}"
+    return f"{text}.{legs_note(legs)}"

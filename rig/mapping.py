@@ -3,9 +3,11 @@
 from itertools import pairwise
 
 import bpy
+import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..solvers.errors import FootlockError
+from . import structure
 from .names import Leg, LegMap, ancestors, find_legs
 
 
@@ -80,13 +82,28 @@ def unregister():
 
 
 def find(armature):
-    """The legs of an armature object by the names of its bones. Raises FootlockError where none is found."""
-    found = find_legs({bone.name: bone.parent.name if bone.parent else None for bone in armature.data.bones})
+    """The legs of an armature object by the names of its bones, or where these tell nothing by the shape of its rest
+    pose. Raises FootlockError where none is found."""
+    parents = {bone.name: bone.parent.name if bone.parent else None for bone in armature.data.bones}
+    found = find_legs(parents) or structure.find_legs(_rest(armature, parents))
     if found is None:
         raise FootlockError(
             f"No leg was found in “{armature.name}”: choose thigh, shin and foot under Legs in the Footlock panel."
         )
     return found
+
+
+def _rest(armature, parents):
+    """Rest of each bone, in the world."""
+    world = np.array(armature.matrix_world, float)
+
+    def there(point):
+        return world[:3, :3] @ np.array(point) + world[:3, 3]
+
+    bones = armature.data.bones
+    return {
+        bone.name: structure.Rest(parents[bone.name], there(bone.head_local), there(bone.tail_local)) for bone in bones
+    }
 
 
 def stored(armature):
@@ -101,7 +118,7 @@ def stored(armature):
 
 
 def of(armature):
-    """The legs stored with an armature object, otherwise found by their names."""
+    """The legs stored with an armature object, otherwise those that are found."""
     return stored(armature) or find(armature)
 
 

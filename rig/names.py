@@ -116,11 +116,12 @@ class Leg:
 @dataclass(frozen=True)
 class LegMap:
     """The legs of a character and the ``pelvis`` between them. ``carrier``: the bone whose location moves the pelvis,
-    "" for the pelvis itself."""
+    "" for the pelvis itself. ``by_shape``: found by no name but by the shape of the skeleton."""
 
     pelvis: str
     legs: tuple
     carrier: str = ""
+    by_shape: bool = False
 
 
 def find_legs(parents):

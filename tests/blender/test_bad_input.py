@@ -58,7 +58,8 @@ class Refused(unittest.TestCase):
         self.refused("has no keys|uses no slot")
 
     def test_no_legs(self):
-        armature = walker()
+        """No name tells, and one leg alone has no shape that does."""
+        armature = walker(sides="L")
         for i, bone in enumerate(armature.data.bones):
             bone.name = f"part {i}"
         self.refused("No leg was found")

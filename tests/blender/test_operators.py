@@ -176,6 +176,47 @@ class Remove(unittest.TestCase):
         self.assertEqual(stored.result_action, "")
 
 
+class ByShape(unittest.TestCase):
+    """All names are taken away: legs are found by the shape of the skeleton, and it is said."""
+
+    NAMES = ("Hip", "Knee", "Ankle", "Toe")
+
+    def unnamed(self):
+        armature = clips.import_clip()
+        names = [f"b{i}" for i in range(len(armature.data.bones))]
+        new = dict(zip(armature.data.bones.keys(), names[::-1], strict=True))
+        for old, name in new.items():
+            armature.data.bones[old].name = name
+        return armature, new
+
+    def test_the_same_legs(self):
+        for degrees, size in ((0.0, 1.0), (70.0, 0.01)):
+            armature, new = self.unnamed()
+            armature.rotation_euler.z, armature.scale = np.radians(degrees), (size,) * 3
+            bpy.context.view_layer.update()
+            found = mapping.find(armature)
+            self.assertTrue(found.by_shape)
+            self.assertEqual(found.pelvis, new["Hips"])
+            for leg, side in zip(found.legs, ("Left", "Right"), strict=True):
+                self.assertEqual(leg.side, side[0])
+                bones = [new[side + name] for name in self.NAMES]
+                self.assertEqual([leg.thigh, leg.shin, leg.foot, leg.toe], bones)
+
+    def test_names_come_first(self):
+        self.assertFalse(mapping.find(clips.import_clip()).by_shape)
+
+    def test_the_buttons_work(self):
+        armature, _ = self.unnamed()
+        correction.scale_travel(armature, reading.read(bpy.context.scene, armature, mapping.find(armature)), 1.25)
+        bpy.ops.footlock.detect_contacts()
+        bpy.ops.footlock.remove_sliding()
+        legs = mapping.of(armature)
+        toes = evaluated_toes(armature, [leg.toe for leg in legs.legs])
+        contact = labels(armature)
+        step = np.linalg.norm(np.diff(toes, axis=0), axis=-1) * 1000.0
+        self.assertLess(step[contact[1:] & contact[:-1]].max(), 0.05)
+
+
 class Undo(unittest.TestCase):
     def test_undo_brings_back_every_key(self):
         armature = scaled_walk(1.25)
