@@ -170,9 +170,7 @@ class Ground:
         frames, floor = np.arange(len(contacts)), self.under(toes, "toe").copy()
         for leg in np.flatnonzero(contacts.any(axis=0)):
             planted = np.flatnonzero(contacts[:, leg])
-            place = np.searchsorted(planted, frames, side="right") - 1
-            before, after = planted[np.maximum(place, 0)], planted[np.minimum(place + 1, len(planted) - 1)]
-            for contact in (before, after):
+            for contact in _around(planted, frames):
                 most = heights[contact, leg] + _CLIMB / frame_rate * np.abs(frames - contact)
                 floor[:, leg] = np.minimum(floor[:, leg], most)
         return floor
@@ -201,11 +199,17 @@ def _own_levels(pose, toe, contacts):
             own[start:stop, leg] = up if abs(up) > least[leg] else 0.0
         planted = np.flatnonzero(contacts[:, leg])
         if own[:, leg].any():
-            place = np.searchsorted(planted, frames, side="right") - 1
-            before, after = planted[np.maximum(place, 0)], planted[np.minimum(place + 1, len(planted) - 1)]
+            before, after = _around(planted, frames)
             lower = np.minimum(own[before, leg], own[after, leg])
             own[:, leg] = np.where(contacts[:, leg], own[:, leg], lower)
     return own if own.any() else None
+
+
+def _around(planted, frames):
+    """Of ``planted`` frames (m,), sorted, the last up to each of ``frames`` (n,) and the first after it, or the nearest
+    where there is none."""
+    place = np.searchsorted(planted, frames, side="right") - 1
+    return planted[np.maximum(place, 0)], planted[np.minimum(place + 1, len(planted) - 1)]
 
 
 def _unevenness(toes, contacts):

@@ -39,6 +39,18 @@ def kept(before, after):
     return [[of(keys[curve], {key[0] for key in before[curve]}) for curve in before] for keys in (before, after)]
 
 
+def sparse_walk():
+    """A made walk with a key every fourth frame: armature, legs, and labels of two contacts."""
+    rigs.new_file()
+    armature = rigs.biped()
+    rigs.walk(armature, np.arange(1.0, 62.0, 4.0))
+    bpy.context.view_layer.update()
+    legs = mapping.of(armature)
+    labels = np.zeros((len(reading.read(bpy.context.scene, armature, legs).frames), 2), bool)
+    labels[24:34, 0] = labels[30:40, 1] = True
+    return armature, legs, labels
+
+
 class WalkCase(unittest.TestCase):
     """The recorded walk, with its root's travel a quarter too far, and its contacts."""
 
@@ -161,14 +173,7 @@ class Range(WalkCase):
         """No key comes or goes; on the keyed frames the pose is that of a correction with all keys."""
 
         def corrected(only_keys):
-            rigs.new_file()
-            armature = rigs.biped()
-            rigs.walk(armature, np.arange(1.0, 62.0, 4.0))
-            bpy.context.view_layer.update()
-            legs = mapping.of(armature)
-            frames = reading.read(bpy.context.scene, armature, legs).frames
-            labels = np.zeros((len(frames), 2), bool)
-            labels[24:34, 0] = labels[30:40, 1] = True
+            armature, legs, labels = sparse_walk()
             before = all_keys(armature)
             options = Options(only_keys=only_keys)
             remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=options)

@@ -4,13 +4,11 @@ import unittest
 
 import bpy
 import numpy as np
-from blender import rigs
-from blender.test_extent import WalkCase, all_keys, kept
+from blender.test_extent import WalkCase, all_keys, kept, sparse_walk
 
 from footlock.operators import remove_sliding
 from footlock.operators.remove_sliding import Options
-from footlock.rig import clip as reading
-from footlock.rig import compat, mapping
+from footlock.rig import compat
 from footlock.solvers import foot_skate
 
 _MM = 1000.0
@@ -128,14 +126,7 @@ class Sparse(unittest.TestCase):
     """Keys where they are, every fourth frame: nothing is bent between keys of which a leg has not all."""
 
     def test_keys_where_they_are(self):
-        rigs.new_file()
-        armature = rigs.biped()
-        rigs.walk(armature, np.arange(1.0, 62.0, 4.0))
-        bpy.context.view_layer.update()
-        legs = mapping.of(armature)
-        frames = reading.read(bpy.context.scene, armature, legs).frames
-        labels = np.zeros((len(frames), 2), bool)
-        labels[24:34, 0] = labels[30:40, 1] = True
+        armature, legs, labels = sparse_walk()
         kinds = {path: [key[1:] for key in keys] for path, keys in all_keys(armature).items()}
         remove_sliding.remove(bpy.context.scene, armature, legs, labels=labels, options=Options(only_keys=True))
         for path, keys in all_keys(armature).items():
