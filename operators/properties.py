@@ -145,7 +145,7 @@ class RemovalProperties(ClipProperties):
     stretch: FloatProperty(
         name="Stretch Legs",
         description="By which part of its length a leg may become longer where it is too short for a contact;"
-        " thigh and shin get keys on their scale",
+        " thigh and shin get keys on their scale, so not where keys stay where they are",
         default=_REMOVAL.stretch, min=0.0, max=0.02, precision=3, options=set(),
     )  # fmt: skip
     keep_path: FloatProperty(

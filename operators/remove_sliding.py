@@ -87,7 +87,8 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
     planted = weights > contact_property.LEVEL
     pose = clip.leg_pose()
-    ground = Ground.of_contacts(pose, weights > 0.0)
+    settings = replace(settings, stretch=_stretch(pose, settings.stretch, options))
+    ground = Ground.of_contacts(pose, _judged(clip, weights > 0.0, options.span))
     if options.floor_rest or options.floor_height is not None:
         ground = ground.at(clip.rest_floor() if options.floor_rest else options.floor_height)
     if options.floor_object is not None:
@@ -139,6 +140,28 @@ def _solve(clip, legs, pose, weights, settings, ground, options):
         options.cyclic,
     )
     return _of_all_frames(part, pelvis, pose, frames, count)
+
+
+def _stretch(pose, most, options):
+    """By which part of their length legs may become longer: none where no key may be added, for their scale needs keys,
+    and no more than is left where an earlier run has stretched them."""
+    if options.only_keys or most <= 0.0:
+        return 0.0
+    lengths = (rot.length(pose.knee - pose.hip) + rot.length(pose.heel - pose.knee))[..., 0]
+    return max(0.0, (1.0 + most) / float((lengths / np.median(lengths, axis=0)).max()) - 1.0)
+
+
+def _judged(clip, contacts, span):
+    """The contacts (frames, legs) bool that tell where the floor is: those of a range, where it has any, and of these
+    such as an earlier run has not eased into another height."""
+    if span is None:
+        return contacts
+    ease = foot_skate.RISE_TIME * clip.frame_rate * (clip.frames[1] - clip.frames[0])
+    for edge in (ease, 0.0):
+        inside = contacts & curves.within(clip.frames, (span[0] + edge, span[1] - edge))[:, None]
+        if inside.any():
+            return inside
+    return contacts
 
 
 def _standing(clip, written, result):

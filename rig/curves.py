@@ -108,13 +108,19 @@ def write(curve, frames, values, interpolation="LINEAR"):
 
 
 def widened(curve, frames, span):
-    """A span with all of ``frames`` (n,) up to the keys on either side of it, those left out. What lies between these
-    keys and new ones would else take another course."""
+    """A span with all of ``frames`` (n,) up to the keys on either side of it, those left out, or the next one where
+    there is no key. What lies between these keys and new ones would else take another course."""
     at = keys(curve)[0]
     before, after = at[at < span[0] - SAME_FRAME], at[at > span[1] + SAME_FRAME]
-    first = frames[frames > (before[-1] if len(before) else -np.inf) + SAME_FRAME][:1]
-    last = frames[frames < (after[0] if len(after) else np.inf) - SAME_FRAME][-1:]
-    return (min(span[0], *first), max(span[1], *last))
+    if len(before):
+        first = frames[frames > before[-1] + SAME_FRAME][:1]
+    else:
+        first = frames[frames < span[0] - SAME_FRAME][-1:]
+    if len(after):
+        last = frames[frames < after[0] - SAME_FRAME][-1:]
+    else:
+        last = frames[frames > span[1] + SAME_FRAME][:1]
+    return min([span[0], *first]), max([span[1], *last])
 
 
 def write_span(curve, frames, values, span):
@@ -135,8 +141,9 @@ def write_smooth(curve, frames, values, slopes, span=None):
     cubic between each two. span: (first, last) frame between which there are keys now; those outside stay as they
     are."""
     co = np.stack([frames, values], axis=1)
-    third = np.diff(frames) / 3.0
-    before, after = np.append(third[:1], third), np.append(third, third[-1:])
+    # A key that is alone has handles of a third of a frame.
+    third = np.diff(frames) / 3.0 if len(frames) > 1 else np.full(1, 1.0 / 3.0)
+    before, after = np.append(third[:1], third)[: len(frames)], np.append(third, third[-1:])[-len(frames) :]
     along = np.stack([np.ones(len(frames)), slopes], axis=1)
     _replace(curve, span, co, co - before[:, None] * along, co + after[:, None] * along, "BEZIER", _ALIGNED)
 
@@ -198,8 +205,11 @@ def _replace(curve, span, co, left, right, interpolation, handles):
     at = before["co"][:, 0]
     kept = np.zeros(len(at), bool) if span is None else ~within(at, span)
     if span is not None:
-        # The keys on either side keep their handles, which else would follow their new neighbours.
-        for beside in (np.flatnonzero(at < span[0] - SAME_FRAME)[-1:], np.flatnonzero(at > span[1] + SAME_FRAME)[:1]):
+        # The keys on either side keep their handles, which else would follow their new neighbours, where these shape
+        # what is outside. Where it is straight, Blender may not have placed them yet.
+        bezier = before["interpolation"][:, 0] == _INTERPOLATION["BEZIER"]
+        last, first = np.flatnonzero(at < span[0] - SAME_FRAME)[-1:], np.flatnonzero(at > span[1] + SAME_FRAME)[:1]
+        for beside in (last[bezier[last - 1] & (last > 0)], first[bezier[first]]):
             before["handle_left_type"][beside] = before["handle_right_type"][beside] = _FREE
     given = {
         "co": co,

@@ -29,7 +29,7 @@ _STEP = 0.08
 # more of it.
 _LEAVE = 0.6
 # How long the whole motion takes from pinned frames to the height of another floor, seconds.
-_RISE_TIME = 0.5
+RISE_TIME = 0.5
 # A clip in which nothing moves further than this (metres) was corrected before.
 _DONE = 2e-5
 # A leg begins to stretch over this part of the softening.
@@ -102,7 +102,7 @@ def remove_sliding(
     floor = None if settings.keep_dips else ground.under(pose.toe, "toe")
     away = _away(pinned, len(contacts), frame_rate)
     leave = 0.5 * _LEAVE * away**2
-    t = np.minimum(away / _RISE_TIME, 1.0)
+    t = np.minimum(away / RISE_TIME, 1.0)
     eased = t * t * (3.0 - 2.0 * t)
     lowest_there = pose.toe[..., 2] + leave
     if floor is not None:

@@ -15,7 +15,7 @@ _EDGE = 0.05
 # How fast a toe rises at most over an edge, m/s.
 _CLIMB = 1.5
 # A contact whose height differs by more than this share of the leg's length from the others' is on another level.
-_OTHER_LEVEL = 0.14
+_OTHER_LEVEL = 0.09
 # A motion follows a surface whose contacts are so many times more even over it than over a level floor.
 _FOLLOWS = 0.6
 # The vertical part of a normal is no less than this where heights over a surface are measured along it.

@@ -293,6 +293,16 @@ class Ground(WalkCase):
         self.assertAlmostEqual(lowest, 0.25, delta=0.03)
         self.assertLess(self.slid(pose.toe, self.labels), 5e-6)
 
+    def test_at_a_height_within_a_range_and_again(self):
+        """A second run finds the feet where the first has put them."""
+        span = (self.frames[100], self.frames[700])
+        found = []
+        for _ in range(2):
+            self.remove(floor_height=0.2, span=span)
+            pose = self.read().leg_pose()
+            found.append(pose.toe[200:600][self.labels[200:600]][:, 2])
+        np.testing.assert_allclose(found[1], found[0], atol=2e-3)
+
     def test_without_faces(self):
         empty = bpy.data.objects.new("nothing", None)
         self.scene.collection.objects.link(empty)

@@ -173,6 +173,24 @@ class Few(Evaluated):
         self.assertEqual(*kept(before, all_keys(self.armature)))
         self.assertGreater(removed, 300)
 
+    def test_a_range_of_one_frame(self):
+        for index in (0, 300, len(self.frames) - 1):
+            before, points = all_keys(self.armature), self.points(self.frames)
+            span = (self.frames[index], self.frames[index])
+            self.remove(span=span, key_tolerance=1e-3)
+            np.testing.assert_allclose(self.points(self.frames), points, atol=1.0)
+            self.assertEqual(*(sum(map(len, keys.values())) for keys in (before, all_keys(self.armature))))
+
+    def test_nothing_swings_out_at_the_end_of_a_range(self):
+        """The importer leaves handles at (0, 0), which straight lines do not need."""
+        at, step = 500, self.frames[1] - self.frames[0]
+        self.remove(span=(self.frames[200], self.frames[at]), key_tolerance=5e-4)
+        ends = self.frames[[200, at]]
+        pairs = np.stack([ends - np.array([step, 0.0]), ends + np.array([0.0, step])], axis=1)
+        for one, other in pairs:
+            points = self.points([one, 0.5 * (one + other), other])
+            self.assertLess(np.linalg.norm(points[1] - 0.5 * (points[0] + points[2]), axis=-1).max(), 3.0)
+
     def test_as_an_operator(self):
         bpy.ops.footlock.remove_sliding(keys="REDUCED", key_tolerance=2.0)
         path = f'pose.bones["{self.legs.legs[0].thigh}"].rotation'
@@ -230,6 +248,21 @@ class Stretch(Evaluated):
         pose = self.read().leg_pose()
         if (np.ptp(np.linalg.norm(pose.knee - pose.hip, axis=-1), axis=0) < 1e-6).all():
             self.assertEqual(scales, [])
+
+    def test_no_further_in_a_second_run(self):
+        legs = self.legs.legs
+        pairs = [(leg.thigh, leg.shin) for leg in legs]
+        before = self.lengths(pairs)
+        for _ in range(3):
+            self.remove(self.settings(0.02))
+        self.assertLess((self.lengths(pairs) / before).max(), 1.0202)
+
+    def test_keys_where_they_are_have_no_room_for_it(self):
+        """A channel without keys gets none, so the legs are not solved as if they could stretch."""
+        done = self.remove(self.settings(0.02), only_keys=True)
+        self.assertFalse([path for path, _ in all_keys(self.armature) if path.endswith("scale")])
+        pose, held = self.read().leg_pose(), self.labels & ~done.out_of_reach
+        self.assertLess(self.slid(pose.toe, held), 2.1e-4)
 
     def test_a_muted_scale_is_told(self):
         bone = self.armature.pose.bones[self.legs.legs[0].shin]

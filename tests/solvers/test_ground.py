@@ -29,14 +29,14 @@ class Slope:
 
 
 class Stairs(Slope):
-    """Steps of 17 cm, as long as a step of the walk."""
+    """Steps, of 17 cm."""
 
-    def __init__(self, through, way, tread):
+    def __init__(self, through, way, tread, height=0.17):
         super().__init__(0.0, through, way)
-        self.tread = tread
+        self.tread, self.height = tread, height
 
     def sample(self, points):
-        height = 0.17 * np.floor((points[:, :2] - self.through) @ self.way / self.tread)
+        height = self.height * np.floor((points[:, :2] - self.through) @ self.way / self.tread)
         return height, np.tile([0.0, 0.0, 1.0], (len(points), 1))
 
 
@@ -245,6 +245,18 @@ class Uneven(unittest.TestCase):
         self.assertLess(slid(second.legs.toe, labels), 5e-5)
         self.assertLess(np.abs((second.legs.toe - pose.toe)[labels][:, 2]).max(), 0.002)
         self.assertGreater(np.ptp(second.legs.toe[labels][:, 2]), 1.0)
+
+    def test_curbs_keep_their_height_without_a_floor(self):
+        """Lower than stairs, and both feet on one set of levels."""
+        unit = way() / np.linalg.norm(way())
+        for height in (0.09, 0.12):
+            with self.subTest(height):
+                surface = Stairs(walk()[0][0, :2] - 0.2 * way() - 0.15 * unit, way(), 0.62, height)
+                found = self.solve(surface)[0]
+                _, _, side, labels = walk()
+                pelvis, pose, ground = self.again(found, None)
+                second = foot_skate.remove_sliding(pelvis, pose, side, labels, RATE, ground=ground)
+                self.assertLess(np.abs((second.legs.toe - pose.toe)[labels][:, 2]).max(), 0.002)
 
     def test_pinned_frames_ease_into_the_height_of_the_floor(self):
         pelvis, pose, side, labels = walk()
