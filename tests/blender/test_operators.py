@@ -218,20 +218,30 @@ class ByShape(unittest.TestCase):
 
 
 class Undo(unittest.TestCase):
+    SETTINGS = (
+        {},
+        {"keys": "REDUCED"},
+        {"keys": "SOURCE"},
+        {"stretch": 0.02, "keep_path": 1.0},
+        {"solve_range": True, "solve_start": 100, "solve_end": 400},
+    )
+
     def test_undo_brings_back_every_key(self):
-        armature = scaled_walk(1.25)
-        name = armature.name
-        before, where = clips.dump(armature), clips.joints(armature, step=50)
-        bpy.ops.ed.undo_push(message="base")
-        bpy.ops.footlock.remove_sliding("EXEC_DEFAULT", True)
-        corrected = clips.dump(bpy.data.objects[name])
-        self.assertNotEqual(corrected, before)
-        bpy.ops.ed.undo()
-        armature = bpy.data.objects[name]
-        self.assertEqual(clips.dump(armature), before)
-        np.testing.assert_allclose(clips.joints(armature, step=50), where, atol=1e-6)
-        bpy.ops.ed.redo()
-        self.assertEqual(clips.dump(bpy.data.objects[name]), corrected)
+        for settings in self.SETTINGS:
+            with self.subTest(settings):
+                armature = scaled_walk(1.25)
+                name = armature.name
+                before, where = clips.dump(armature), clips.joints(armature, step=50)
+                bpy.ops.ed.undo_push(message="base")
+                bpy.ops.footlock.remove_sliding("EXEC_DEFAULT", True, **settings)
+                corrected = clips.dump(bpy.data.objects[name])
+                self.assertNotEqual(corrected, before)
+                bpy.ops.ed.undo()
+                armature = bpy.data.objects[name]
+                self.assertEqual(clips.dump(armature), before)
+                np.testing.assert_allclose(clips.joints(armature, step=50), where, atol=1e-6)
+                bpy.ops.ed.redo()
+                self.assertEqual(clips.dump(bpy.data.objects[name]), corrected)
 
     def test_undo_of_detection(self):
         armature = clips.import_clip()
