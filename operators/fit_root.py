@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..rig import clip as clips
-from ..rig import contact_property, correction, mapping, root
+from ..rig import contact_property, controls, correction, mapping, root
 from ..solvers import root_fit, slide
 from ..solvers.errors import FootlockError
 from . import detect_contacts
@@ -15,10 +15,10 @@ from .properties import ClipProperties
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was done to the root ``bone``: the RootFit, and Slide of each leg ``before`` and ``after``, the latter
-    measured on the written action."""
+    """What was done to the ``bones`` of the root: the RootFit, and Slide of each leg ``before`` and ``after``, the
+    latter measured on the written action."""
 
-    bone: str
+    bones: tuple
     fit: root_fit.RootFit
     before: list
     after: list
@@ -31,9 +31,10 @@ def fit(scene, armature, legs, unit=0.0, labels=None):
     Nothing is written where the root fits as it is. Raises FootlockError, with nothing changed, where the root cannot
     be moved or no foot is planted.
     """
-    clip = clips.read(scene, armature, legs, unit)
-    bone = root.carrying(clip)
-    correction.check_root(armature, bone)
+    clip = clips.read(scene, armature, legs, unit, controls.found(armature, legs), also=root.tops(armature))
+    bones = root.carrying(clip)
+    for bone in bones:
+        correction.check_root(armature, bone)
     if labels is None:
         labels = contact_property.read(armature, legs, clip.frames)
     if labels is None:
@@ -41,12 +42,12 @@ def fit(scene, armature, legs, unit=0.0, labels=None):
     if not labels.any():
         raise FootlockError("No foot is planted in this clip, so nothing tells how the root should travel.")
     toes = clip.leg_pose().toe
-    found = root_fit.fit(toes, clip.head(bone), labels, clip.frame_rate)
+    found = root_fit.fit(toes, clip.head(bones[0]), labels, clip.frame_rate)
     before = after = slide.measure(toes, labels)
     if found.kind != "none":
-        correction.move_level(armature, clip, bone, found.shift)
+        correction.move_level(armature, clip, bones, found.shift)
         after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
-    return Fitted(bone, found, before, after)
+    return Fitted(bones, found, before, after)
 
 
 class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
@@ -61,7 +62,7 @@ class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
         legs = mapping.of(armature)
         done = fit(context.scene, armature, legs, self.unit)
         if done.fit.kind == "none":
-            return f"The root fits the feet already: “{done.bone}” was left as it is.{legs_note(legs)}"
+            return f"The root fits the feet already: {_named(done.bones)} was left as it is.{legs_note(legs)}"
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
         mapping.forget(armature)
@@ -72,7 +73,12 @@ def sentence(done):
     """What a fit did, in one line."""
     before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
     if done.fit.kind == "scale":
-        what = f"Travel of “{done.bone}” scaled by {1.0 / done.fit.scale:.3f}"
+        what = f"Travel of {_named(done.bones)} scaled by {1.0 / done.fit.scale:.3f}"
     else:
-        what = f"“{done.bone}” now travels at {done.fit.feet_speed:.2f} m/s"
+        what = f"{_named(done.bones)} now travels at {done.fit.feet_speed:.2f} m/s"
     return f"{what}; slide {before:.2f} → {after:.2f} mm per frame."
+
+
+def _named(bones):
+    others = len(bones) - 1
+    return f"“{bones[0]}”" + (f" with {others} more bones" if others > 1 else " with one more bone" if others else "")

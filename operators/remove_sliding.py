@@ -80,8 +80,8 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
     the rig or its action forbid it or there is no contact curve.
     """
-    correction.check(armature, legs, stretched=settings.stretch > 0.0)
-    clip = clips.read(scene, armature, legs, unit)
+    driven_by = correction.check(armature, legs, stretched=settings.stretch > 0.0)
+    clip = clips.read(scene, armature, legs, unit, driven_by)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
@@ -96,9 +96,13 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
     result = _solve(clip, legs, pose, weights, settings, ground, options)
+    result = _with_loose_feet(clip, result)
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
     correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch)
-    written = clips.read(scene, armature, legs, clip.unit)
+    if driven_by.constrained:
+        written = correction.settle(scene, armature, clip, result.pelvis, result.legs, keys)
+    else:
+        written = clips.read(scene, armature, legs, clip.unit, driven_by)
     correction.hold_between(scene, armature, written, _standing(clip, written, result))
     written = written.leg_pose()
     return Removal(
@@ -140,6 +144,13 @@ def _solve(clip, legs, pose, weights, settings, ground, options):
         options.cyclic,
     )
     return _of_all_frames(part, pelvis, pose, frames, count)
+
+
+def _with_loose_feet(clip, result):
+    """The Correction with feet that hang from no shin put down where the leg nearly reaches."""
+    legs = correction.reached(clip, result.legs)
+    out_of_reach = result.out_of_reach & (legs.residual > foot_skate.OUT_OF_REACH)
+    return replace(result, legs=legs, out_of_reach=out_of_reach)
 
 
 def _stretch(pose, most, options):

@@ -2,7 +2,7 @@
 the world in metres."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.leg_chain import LegPose
 from . import compat, curves, kinematics, names, units
+from .controls import BAKE, PARENTS, Controls, acting, limb_bones
 
 # A tail further from the toe's joint than this share of thigh and shin, or nearer, is no toe end: leaf bones have any
 # length.
@@ -36,7 +37,9 @@ class Clip:
     """Poses over time. ``frames`` (n,): scene frames, evenly spaced, not always whole. ``frame_rate``: Hz, of these
     frames. ``unit``: metres of one unit of the scene. ``bones``: Bone of the legs, the pelvis and all above, parents
     first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone, armature space.
-    ``world_from_armature``: (n or 1, 4, 4), metres."""
+    ``world_from_armature``: (n or 1, 4, 4), metres. ``controls``: Controls of the legs, whose bones are among these, or
+    None where nothing is to be written; ``influences``: (bone, constraint) → (n,), of those that decide which of the
+    controls count."""
 
     frames: np.ndarray
     frame_rate: float
@@ -46,6 +49,8 @@ class Clip:
     channels: tuple
     poses: tuple
     world_from_armature: np.ndarray
+    controls: Controls | None = None
+    influences: dict = field(default_factory=dict)
 
     def index(self, name):
         """Index of a bone by its name."""
@@ -91,20 +96,24 @@ class Clip:
         return (self.world_from_armature[:, :3, :3] @ points[..., None])[..., 0] + self.world_from_armature[:, :3, 3]
 
 
-def read(scene, armature, legs, unit=0.0):
+def read(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     """Read the clip of an armature object's action.
 
-    legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). The poses come from
-    the curves by forward kinematics in numpy, and by stepping the scene's frames only where something else moves the
-    bones or the object. Raises FootlockError where there is no clip to correct.
+    legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). driven_by: Controls of
+    the legs, whose bones are read too, and those ``also`` named. The poses come from the curves by forward kinematics
+    in numpy, and by stepping the scene's frames only where something else moves the bones or the object. Raises
+    FootlockError where there is no clip to correct.
     """
     _check_usable(armature)
     paths = curves.by_path(armature)
-    bones = _bones(armature, legs)
+    wanted = {*limb_bones(armature, legs), *also}
+    if driven_by is not None:
+        wanted |= {*driven_by.channels(), *driven_by.carriers, *driven_by.tips()}
+    bones = _bones(armature, wanted)
     frames, step = _frames(armature, paths)
-    channels, poses, world = _posed(scene, armature, bones, paths, frames)
+    channels, poses, world, influences = _posed(scene, armature, bones, paths, frames, driven_by)
     _check_world(armature, world)
-    clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world)
+    clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world, driven_by, influences)
     _check_sizes(armature, clip)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
     return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
@@ -113,9 +122,12 @@ def read(scene, armature, legs, unit=0.0):
 def halfway(scene, armature, clip):
     """The Clip between each two frames of one that was read, as the action in use has it now: a frame less."""
     frames = 0.5 * (clip.frames[1:] + clip.frames[:-1])
-    channels, poses, world = _posed(scene, armature, clip.bones, curves.by_path(armature), frames)
+    paths = curves.by_path(armature)
+    channels, poses, world, influences = _posed(scene, armature, clip.bones, paths, frames, clip.controls)
     world = _in_metres(world, clip.unit)
-    return replace(clip, frames=frames, channels=channels, poses=poses, world_from_armature=world)
+    return replace(
+        clip, frames=frames, channels=channels, poses=poses, world_from_armature=world, influences=influences
+    )
 
 
 def frame_rate(scene):
@@ -138,29 +150,17 @@ def forward(bones, channels, frames):
     return tuple(np.broadcast_to(pose, (frames, 4, 4)) for pose in poses)
 
 
-def _posed(scene, armature, bones, paths, frames):
-    """Channels and poses of bones at frames, and the armature's world matrices."""
+def _posed(scene, armature, bones, paths, frames, driven_by):
+    """Channels and poses of bones at frames, the armature's world matrices, and the influences that Controls need."""
     channels = tuple(_channels(armature, bone, paths, frames) for bone in bones)
-    if _moved_by_more_than_curves(armature, bones):
-        return channels, *_stepped(scene, armature, bones, frames)
-    return channels, forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None]
+    conditions = driven_by.conditions() if driven_by is not None else ()
+    if conditions or _moved_by_more_than_curves(armature, bones):
+        return channels, *_stepped(scene, armature, bones, frames, conditions)
+    return channels, forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None], {}
 
 
 def _in_metres(world, unit):
     return world * np.array([unit, unit, unit, 1.0])[:, None]
-
-
-def limb_bones(armature, legs):
-    """Names of the bones from the pelvis down to the toes, those in between included, and the one that carries the
-    pelvis."""
-    wanted = {legs.carrier or legs.pelvis, legs.pelvis}
-    for leg in legs.legs:
-        for name in (leg.toe or leg.foot, leg.shin):  # a foot that hangs loose has its shin not above it
-            bone = armature.pose.bones[name]
-            while bone is not None and bone.name != legs.pelvis:
-                wanted.add(bone.name)
-                bone = bone.parent
-    return wanted
 
 
 def _check_usable(armature):
@@ -212,10 +212,10 @@ def _check_sizes(armature, clip):
             )
 
 
-def _bones(armature, legs):
-    """Bone of the legs, the pelvis, and all above them, parents first."""
+def _bones(armature, names_of):
+    """Bone of each name and all above them, parents first."""
     wanted = set()
-    for name in limb_bones(armature, legs):
+    for name in names_of:
         bone = armature.data.bones[name]
         while bone is not None and bone.name not in wanted:
             wanted.add(bone.name)
@@ -233,6 +233,7 @@ def _bones(armature, legs):
             inherit_rotation=bone.use_inherit_rotation,
             inherit_scale=bone.inherit_scale,
             local_location=bone.use_local_location,
+            follows=any(one.type in PARENTS for one in acting(armature, armature.pose.bones[bone.name])),
         )
         for bone in ordered
     )
@@ -298,11 +299,11 @@ def _channels(armature, bone, paths, frames):
 def _moved_by_more_than_curves(armature, bones):
     """True where the poses or the object's place depend on more than the curves of the bones."""
     moved = {curves.bone_and_property(driver.data_path)[0] for driver in armature.animation_data.drivers}
-    moved |= {bone.name for bone in bones if _constraint(armature, armature.pose.bones[bone.name])}
+    moved |= {bone.name for bone in bones if acting(armature, armature.pose.bones[bone.name])}
     return bool(
         moved & {None, *(bone.name for bone in bones)}
         or armature.parent is not None
-        or _constraint(armature, armature)
+        or acting(armature, armature)
         or any(path.startswith(_OBJECT_TRANSFORMS) for path, _ in curves.by_path(armature))
     )
 
@@ -311,27 +312,17 @@ def check_keys_move(armature, bones):
     """Raise FootlockError where a bone (by name) that is to be keyed is moved by a constraint or a driver instead."""
     driven = {curves.bone_and_property(driver.data_path)[0] for driver in armature.animation_data.drivers}
     for name in bones:
-        constraint = _constraint(armature, armature.pose.bones[name])
-        if constraint or name in driven:
+        found = acting(armature, armature.pose.bones[name])
+        if found or name in driven:
             raise FootlockError(
-                f"Bone “{name}” is moved by {f'the constraint “{constraint.name}”' if constraint else 'a driver'},"
-                " so keys on it would do nothing:"
-                " bake the action first (Pose, Animation, Bake Action, with Visual Keying and Clear Constraints)."
+                f"Bone “{name}” is moved by {f'the constraint “{found[0].name}”' if found else 'a driver'},"
+                f" so keys on it would do nothing: {BAKE}."
             )
 
 
-def _constraint(armature, owner):
-    """The first constraint of an object or pose bone that has an influence, now or on another frame, or None."""
-    animated = {path for path, _ in curves.by_path(armature) if "constraints[" in path}
-    for constraint in owner.constraints:
-        path = constraint.path_from_id()
-        if (not constraint.mute and constraint.influence > 0.0) or any(one.startswith(path) for one in animated):
-            return constraint
-    return None
-
-
-def _stepped(scene, armature, bones, frames):
-    """Poses of each bone and the armature's world matrices (n, 4, 4), by evaluating every frame."""
+def _stepped(scene, armature, bones, frames, conditions):
+    """Poses of each bone and the armature's world matrices (n, 4, 4), and the influences (n,) of constraints, (bone,
+    constraint), by evaluating every frame."""
     if armature.hide_viewport or not any(armature.name in layer.objects for layer in scene.view_layers):
         raise FootlockError(
             f"“{armature.name}” is disabled in viewports or its collection is excluded, so Blender does not move it:"
@@ -342,6 +333,8 @@ def _stepped(scene, armature, bones, frames):
     poses = np.empty((len(bones), len(frames), 4, 4))
     world = np.empty((len(frames), 4, 4))
     pose_bones = [armature.pose.bones[bone.name] for bone in bones]
+    deciding = [armature.pose.bones[bone].constraints[name] for bone, name in conditions]
+    influences = np.zeros((len(conditions), len(frames)))
     with kept_frame(scene):
         for i, frame in enumerate(frames):
             whole = int(np.floor(frame))
@@ -349,7 +342,8 @@ def _stepped(scene, armature, bones, frames):
             world[i] = armature.matrix_world
             for j, pose_bone in enumerate(pose_bones):
                 poses[j, i] = pose_bone.matrix
-    return tuple(poses), world
+            influences[:, i] = [0.0 if one.mute else one.influence for one in deciding]
+    return tuple(poses), world, dict(zip(conditions, influences, strict=True))
 
 
 @contextmanager

@@ -26,7 +26,8 @@ _NO_QUATERNION = np.array([0.0, 1.0, 0.0, 0.0])
 @dataclass(frozen=True)
 class Bone:
     """What the pose of a bone depends on besides its channels. ``parent`` is an index into the skeleton, -1 without;
-    ``rest`` (4, 4) its matrix in the armature; ``length`` in the armature's units."""
+    ``rest`` (4, 4) its matrix in the armature; ``length`` in the armature's units; ``follows``: a constraint stands for
+    its parent."""
 
     name: str
     parent: int
@@ -37,6 +38,7 @@ class Bone:
     inherit_rotation: bool = True
     inherit_scale: str = "FULL"
     local_location: bool = True
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,11 @@ def space(bone, parent_bone, parent_pose):
     if not bone.local_location:
         location[:, :3, :3] = parent
     return Space(rotation, location, stretch)
+
+
+def carried(in_space, way):
+    """A Space that something carries along by ``way`` (frames, 4, 4)."""
+    return Space(way[:, :3, :3] @ in_space.rotation, way @ in_space.location, in_space.stretch)
 
 
 def pose(in_space, matrix):

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..solvers.errors import FootlockError
 from . import names
 
 
@@ -18,20 +17,29 @@ def travelling(clip):
 
 
 def carrying(clip):
-    """The bone that carries pelvis and feet alike: the keyed one, or, where that leaves a foot behind or there is none,
-    the highest. Raises FootlockError where a foot hangs from no bone that the pelvis hangs from."""
+    """The bones that carry pelvis and feet alike, in a tuple: the keyed one, or, where that leaves a foot behind or
+    there is none, the highest. Where they hang from no bone in common, as of legs that were baked from a control rig,
+    all that hang from nothing."""
     parents = _parents(clip)
-    limbs = [bone for leg in clip.legs.legs for bone in (leg.thigh, leg.foot)]
-    common = [
-        bone for bone in _upwards(clip) if all(bone == limb or bone in names.ancestors(limb, parents) for limb in limbs)
-    ]
+    if clip.controls is not None and clip.controls.constrained:
+        common = clip.controls.carriers
+    else:
+        limbs = [bone for leg in clip.legs.legs for bone in (leg.thigh, leg.foot)]
+        common = [
+            bone
+            for bone in _upwards(clip)
+            if all(bone == limb or bone in names.ancestors(limb, parents) for limb in limbs)
+        ]
     if not common:
-        raise FootlockError(
-            f"The feet and “{clip.legs.pelvis}” hang from no bone in common, so none moves them all: parent them to a"
-            " root bone."
-        )
+        own = _upwards(clip)[-1]
+        return (own, *(name for name, parent in parents.items() if parent is None and name != own))
     bone = keyed(clip)
-    return bone if bone in common else common[-1]
+    return (bone if bone in common else common[-1],)
+
+
+def tops(armature):
+    """Names of the bones that hang from nothing."""
+    return tuple(bone.name for bone in armature.data.bones if bone.parent is None)
 
 
 def travel(clip, bone):

@@ -22,6 +22,15 @@ def inverse(matrices):
         return inverses
 
 
+def inverse_affine(matrices):
+    """Inverses (n, 4, 4) of matrices whose last row is (0, 0, 0, 1)."""
+    result = np.zeros_like(matrices)
+    result[:, :3, :3] = inverse(matrices[:, :3, :3])
+    result[:, :3, 3] = -(result[:, :3, :3] @ matrices[:, :3, 3, None])[..., 0]
+    result[:, 3, 3] = 1.0
+    return result
+
+
 def _inverse(m):
     k = m.shape[-1]
     if k == 1:

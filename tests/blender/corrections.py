@@ -69,14 +69,13 @@ class CorrectionCase(unittest.TestCase):
         bpy.context.view_layer.update()
         legs = legs or mapping.of(armature)
         names = [name for leg in legs.legs for name in chain(leg)]
-        clip = reading.read(self.scene, armature, legs, unit)
+        clip = reading.read(self.scene, armature, legs, unit, correction.check(armature, legs))
         before = rigs.evaluated(armature, clip.frames, names)
         held = rigs.dump(armature)
         channels = {name: self.rotation(armature, name, clip.frames) for name in names}
         modes = [bone.rotation_mode for bone in armature.pose.bones]
         pelvis, solution = random_correction(clip, still=still, shift=shift, turn=turn)
 
-        correction.check(armature, legs)
         correction.write(armature, clip, pelvis, solution)
 
         self.assertEqual([bone.rotation_mode for bone in armature.pose.bones], modes)

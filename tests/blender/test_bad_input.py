@@ -125,7 +125,8 @@ class Refused(unittest.TestCase):
     def test_constraint(self):
         armature = walker()
         label(armature)
-        armature.pose.bones["shin.L"].constraints.new("LIMIT_ROTATION")
+        aim = armature.pose.bones["shin.L"].constraints.new("DAMPED_TRACK")
+        aim.target, aim.subtarget = armature, "foot.L"
         self.refused("“shin.L” is moved by the constraint", [bpy.ops.footlock.remove_sliding])
 
     def test_driver(self):

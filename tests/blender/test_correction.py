@@ -344,7 +344,7 @@ class Keys(CorrectionCase):
         armature = rigs.biped()
         rigs.wobble(armature, FRAMES)
         legs = mapping.of(armature)
-        clip = reading.read(self.scene, armature, legs, 1.0)
+        clip = reading.read(self.scene, armature, legs, 1.0, correction.check(armature, legs))
         _, solution = random_correction(clip)
         for name in TURNS:
             getattr(solution, name)[:, 1] = rot.IDENTITY

@@ -1,0 +1,182 @@
+"""Control rigs for the tests: Rigify's own, made by its add-on, and rigs that somebody built; and walks keyed on their
+controls, on which the feet skate."""
+
+import importlib
+import shutil
+import tempfile
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import addon_utils
+import bpy
+import numpy as np
+from blender import rigs
+from mathutils import Vector
+
+FRAMES = 49
+RATE = 24.0
+# Metres a second at which the feet would have the body travel.
+SPEED = 0.6
+_STEP, _STANCE, _LIFT = 0.6, 0.62, 0.12
+
+_folder = None
+
+
+def rigify(kind):
+    """A rig of one of Rigify's metarigs ("human", "Basic.basic_quadruped", …), in a file of its own; made once."""
+    global _folder
+    if _folder is None:
+        _folder = Path(tempfile.mkdtemp())
+    path = _folder / f"{kind}.blend"
+    if not path.exists():
+        with redirect_stdout(StringIO()):
+            _generate(kind, path)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    return rig
+
+
+def forget():
+    """Remove the files of the rigs that were made."""
+    global _folder
+    if _folder is not None:
+        shutil.rmtree(_folder)
+        _folder = None
+
+
+def _generate(kind, path):
+    addon_utils.enable("rigify", default_set=True)
+    rigs.new_file()
+    data = bpy.data.armatures.new("metarig")
+    metarig = bpy.data.objects.new("metarig", data)
+    bpy.context.scene.collection.objects.link(metarig)
+    bpy.context.view_layer.objects.active = metarig
+    metarig.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    importlib.import_module(f"rigify.metarigs.{kind}").create(metarig)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.pose.rigify_generate()
+    bpy.data.objects.remove(metarig)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+
+
+def gait(phase):
+    """A foot of a walk: how far it got (frames,), how high it is, and where it is planted, bool. phase: of its cycle,
+    in cycles."""
+    cycle = np.arange(FRAMES) / RATE + phase
+    share = cycle % 1.0
+    swing = np.clip((share - _STANCE) / (1.0 - _STANCE), 0.0, 1.0)
+    way = _STEP * (np.floor(cycle) + swing * swing * (3.0 - 2.0 * swing))
+    return way - way[0], _LIFT * np.sin(np.pi * swing) ** 2, share < _STANCE
+
+
+def walk(rig, feet, body, fast=1.25, size=1.0):
+    """Key a walk along -y on controls of feet (name → phase) and of the body; it is ``fast`` times as fast over the
+    ground as the feet allow. Returns where each foot is planted, (frames, feet) bool. size: that of the walk."""
+    rigs.new_action(rig, "Walk")
+    time = np.arange(FRAMES) / RATE
+    too_far = (fast - 1.0) * SPEED * time
+    planted = []
+    for name, phase in feet.items():
+        way, height, down = gait(phase)
+        _key_place(rig, name, np.stack([0.0 * way, -way - too_far, height], axis=1) * size)
+        planted.append(down)
+    height = -0.05 + 0.02 * np.cos(4.0 * np.pi * time)
+    _key_place(rig, body, np.stack([0.0 * time, -SPEED * time - too_far, height], axis=1) * size)
+    bpy.context.view_layer.update()
+    return np.stack(planted, axis=1)
+
+
+def _key_place(rig, name, offset):
+    """Key a control's location so that it is moved by ``offset`` (frames, 3), where its parents do not move."""
+    bone = rig.pose.bones[name]
+    axes = bone.bone.matrix_local.to_3x3()
+    if not bone.bone.use_local_location:
+        axes = bone.parent.bone.matrix_local.to_3x3() if bone.parent else axes.Identity(3)
+    rigs.key(rig, bone.path_from_id("location"), offset @ np.array(axes), 1.0 + np.arange(FRAMES), group=name)
+
+
+def same_in_fk(rig, pairs):
+    """Key FK controls so that they hold the bones where the rig has them now. pairs: (control, bone that follows it),
+    from the hip down."""
+    scene, frames = bpy.context.scene, 1.0 + np.arange(FRAMES)
+    places = {control: [] for control, _ in pairs}
+    for frame in frames:
+        rigs.set_frame(scene, frame)
+        for control, bone in pairs:
+            places[control].append(rig.pose.bones[bone].matrix.copy())
+    turns = {control: [] for control, _ in pairs}
+    for i, frame in enumerate(frames):
+        rigs.set_frame(scene, frame)
+        for control, _ in pairs:
+            bone = rig.pose.bones[control]
+            bone.matrix = places[control][i]
+            bpy.context.view_layer.update()
+            turn = bone.rotation_quaternion.copy()
+            turns[control].append(-turn if turns[control] and turn.dot(turns[control][-1]) < 0.0 else turn)
+    for control, rows in turns.items():
+        path = rig.pose.bones[control].path_from_id("rotation_quaternion")
+        rigs.key(rig, path, np.array(rows), frames, group=control)
+
+
+def built(*, foot="copies", roll=False, pole=True, parented=False, copied=False):
+    """A rig as people build it: legs whose shin has inverse kinematics to a foot control that hangs from the root.
+
+    foot: "copies" the control's rotation, or has its "own" keys. roll: a bone between control and target turns the foot
+    over its toe. pole: a bone tells where the knee points. parented: the control has no parent but a Child Of
+    constraint. copied: what deforms are copies of these legs, with other names.
+    """
+    armature = rigs.biped("Built", root=True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = armature.data.edit_bones
+    for side in "LR":
+        heel, toe = edit[f"foot.{side}"].head.copy(), edit[f"toe.{side}"].head.copy()
+        control = edit.new(f"control.{side}")
+        control.head, control.tail = heel, heel + Vector((0.0, -0.2, 0.0))
+        control.parent = None if parented else edit["root"]
+        target = edit.new(f"target.{side}")
+        target.head, target.tail, target.roll, target.parent = heel, toe, edit[f"foot.{side}"].roll, control
+        if roll:
+            bone = edit.new(f"roll.{side}")
+            bone.head, bone.tail, bone.parent = toe, toe + Vector((0.0, 0.0, 0.1)), control
+            target.parent = bone
+        knee = edit.new(f"pole.{side}")
+        knee.head = edit[f"shin.{side}"].head + Vector((0.0, -0.5, 0.0))
+        knee.tail, knee.parent = knee.head + Vector((0.0, 0.0, 0.1)), edit["pelvis"]
+        for role in ("thigh", "shin", "foot", "toe") if copied else ():
+            source = edit[f"{role}.{side}"]
+            bone = edit.new(f"DEF-{role}.{side}")
+            bone.head, bone.tail, bone.roll, bone.parent = source.head, source.tail, source.roll, edit["root"]
+    bpy.ops.object.mode_set(mode="POSE")
+    for side in "LR":
+        bones = armature.pose.bones
+        chain = bones[f"shin.{side}"].constraints.new("IK")
+        chain.target, chain.subtarget, chain.chain_count = armature, f"target.{side}", 2
+        if pole:
+            chain.pole_target, chain.pole_subtarget = armature, f"pole.{side}"
+            _set_pole(chain, bones[f"shin.{side}"])
+        if foot == "copies":
+            copy = bones[f"foot.{side}"].constraints.new("COPY_ROTATION")
+            copy.target, copy.subtarget = armature, f"target.{side}"
+        if parented:
+            holder = bones[f"control.{side}"].constraints.new("CHILD_OF")
+            holder.target, holder.subtarget = armature, "root"
+            holder.inverse_matrix = bones["root"].matrix.inverted()
+        for role in ("thigh", "shin", "foot", "toe") if copied else ():
+            copy = bones[f"DEF-{role}.{side}"].constraints.new("COPY_TRANSFORMS")
+            copy.target, copy.subtarget = armature, f"{role}.{side}"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.update()
+    return armature
+
+
+def _set_pole(chain, shin):
+    """The angle of the pole with which the knee is nearest to where it rests."""
+    away = {}
+    for angle in np.linspace(-np.pi, np.pi, 73):
+        chain.pole_angle = angle
+        bpy.context.view_layer.update()
+        away[angle] = (shin.head - shin.bone.head_local).length
+    chain.pole_angle = min(away, key=away.get)
