@@ -253,7 +253,7 @@ def _export(path, done):
     if path:
         _make_folder(path)
         first = done[0][0].clip
-        labels.write(path, first.legs, done[0][0].weights, first.frame_rate, first.frames[0])
+        labels.write(path, first.legs, done[0][0].weights, first.frame_rate, first.scene_frames[0])
 
 
 def _correct(scene, armature, legs, given, options):

@@ -66,7 +66,7 @@ class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, 
     def run(self, context, armature):
         clip, found = _read(context, armature, self.unit)
         path = Path(bpy.path.abspath(self.filepath))
-        labels.write(path, clip.legs, found, clip.frame_rate, clip.frames[0])
+        labels.write(path, clip.legs, found, clip.frame_rate, clip.scene_frames[0])
         note = _silent_note(clip.legs, _silent(armature, clip.legs), "is written as 0")
         return f"Contacts of {len(clip.frames)} frames written to “{path.name}”.{note}"
 

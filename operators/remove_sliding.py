@@ -30,8 +30,7 @@ _CORRECTED = 1e-5
 class Options:
     """What of a clip is corrected, and on what ground. ``floor_height``: world z of a level floor, metres, or None for
     that of the contacts; ``floor_rest``: it is where the rest pose stands; ``floor_object``: an object to stand on, or
-    None. ``span``: (first, last) frame that may
-    change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one. ``only_keys``:
+    None. ``span``: (first, last) frame of the scene that may change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one. ``only_keys``:
     keys that are there get new values, and none is added, so that feet may slide between them. ``key_tolerance``:
     metres; as few keys as leave no joint of a leg further than that from where it belongs, 0 for one on every frame."""
 
@@ -86,6 +85,8 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     if weights is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
     planted = weights > contact_property.LEVEL
+    if options.span is not None:
+        options = replace(options, span=clip.span_in_action(options.span))
     pose = clip.leg_pose()
     settings = replace(settings, stretch=_stretch(pose, settings.stretch, options))
     ground = Ground.of_contacts(pose, _judged(clip, weights > 0.0, options.span))
@@ -177,11 +178,6 @@ def _window(frames, span):
     """Indices of the frames that a correction of a span looks at, and which frames (n,) lie outside of the span."""
     outside = ~curves.within(frames, span)
     inside = np.flatnonzero(~outside)
-    if not len(inside):
-        raise FootlockError(
-            f"The range {span[0]} to {span[1]} has no frame of the action, which goes from {frames[0]:g} to"
-            f" {frames[-1]:g}: choose another range."
-        )
     return np.arange(max(inside[0] - _BORDER, 0), min(inside[-1] + _BORDER + 1, len(frames))), outside
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.leg_chain import LegPose
-from . import compat, curves, kinematics, names, units
+from . import compat, curves, kinematics, names, nla, units
 
 # A tail further from the toe's joint than this share of thigh and shin, or nearer, is no toe end: leaf bones have any
 # length.
@@ -33,10 +33,10 @@ _ROTATION_PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rota
 
 @dataclass(frozen=True)
 class Clip:
-    """Poses over time. ``frames`` (n,): scene frames, evenly spaced, not always whole. ``frame_rate``: Hz, of these
-    frames. ``unit``: metres of one unit of the scene. ``bones``: Bone of the legs, the pelvis and all above, parents
-    first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone, armature space.
-    ``world_from_armature``: (n or 1, 4, 4), metres."""
+    """Poses over time. ``frames`` (n,): frames of the action, evenly spaced, not always whole. ``frame_rate``: Hz, of
+    these frames as the scene plays them. ``unit``: metres of one unit of the scene. ``bones``: Bone of the legs, the
+    pelvis and all above, parents first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone,
+    armature space. ``world_from_armature``: (n or 1, 4, 4), metres. ``time``: where in the scene the frames are."""
 
     frames: np.ndarray
     frame_rate: float
@@ -46,6 +46,23 @@ class Clip:
     channels: tuple
     poses: tuple
     world_from_armature: np.ndarray
+    time: nla.StripTime = nla.StripTime()
+
+    @property
+    def scene_frames(self):
+        """The frames (n,) of the scene at which those of the action are."""
+        return self.time.to_scene(self.frames)
+
+    def span_in_action(self, span):
+        """(first, last) frame of the action of a span of scene frames. Raises FootlockError where it has none of the
+        clip's frames."""
+        first, last = self.time.to_action(span)
+        if not curves.within(self.frames, (first, last)).any():
+            raise FootlockError(
+                f"The range {span[0]:g} to {span[1]:g} has no frame of the action, which goes from"
+                f" {self.scene_frames[0]:g} to {self.scene_frames[-1]:g}: choose another range."
+            )
+        return first, last
 
     def index(self, name):
         """Index of a bone by its name."""
@@ -101,10 +118,13 @@ def read(scene, armature, legs, unit=0.0):
     _check_usable(armature)
     paths = curves.by_path(armature)
     bones = _bones(armature, legs)
+    nla.check(armature, limb_bones(armature, legs))
+    time = nla.time(armature)
     frames, step = _frames(armature, paths)
-    channels, poses, world = _posed(scene, armature, bones, paths, frames)
+    channels, poses, world = _posed(scene, armature, bones, paths, frames, time)
     _check_world(armature, world)
-    clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world)
+    rate = frame_rate(scene) / (step * time.scale)
+    clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world, time)
     _check_sizes(armature, clip)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
     return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
@@ -113,7 +133,7 @@ def read(scene, armature, legs, unit=0.0):
 def halfway(scene, armature, clip):
     """The Clip between each two frames of one that was read, as the action in use has it now: a frame less."""
     frames = 0.5 * (clip.frames[1:] + clip.frames[:-1])
-    channels, poses, world = _posed(scene, armature, clip.bones, curves.by_path(armature), frames)
+    channels, poses, world = _posed(scene, armature, clip.bones, curves.by_path(armature), frames, clip.time)
     world = _in_metres(world, clip.unit)
     return replace(clip, frames=frames, channels=channels, poses=poses, world_from_armature=world)
 
@@ -138,11 +158,11 @@ def forward(bones, channels, frames):
     return tuple(np.broadcast_to(pose, (frames, 4, 4)) for pose in poses)
 
 
-def _posed(scene, armature, bones, paths, frames):
-    """Channels and poses of bones at frames, and the armature's world matrices."""
+def _posed(scene, armature, bones, paths, frames, time):
+    """Channels and poses of bones at frames of the action, and the armature's world matrices."""
     channels = tuple(_channels(armature, bone, paths, frames) for bone in bones)
     if _moved_by_more_than_curves(armature, bones):
-        return channels, *_stepped(scene, armature, bones, frames)
+        return channels, *_stepped(scene, armature, bones, time.to_scene(frames))
     return channels, forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None]
 
 
@@ -170,6 +190,11 @@ def _check_usable(armature):
         )
     data = armature.animation_data
     if data is None or data.action is None:
+        if nla.live_strips(data):
+            raise FootlockError(
+                f"“{armature.name}” is moved by NLA strips and has no action: click Bake from NLA, or tweak a strip (Tab"
+                " in the NLA Editor)."
+            )
         raise FootlockError(f"“{armature.name}” has no action: assign or import an animation first.")
     if compat.has_unassigned_slots(armature):
         raise FootlockError(
@@ -178,17 +203,6 @@ def _check_usable(armature):
     if data.action.library is not None:
         raise FootlockError(
             f"The action “{data.action.name}” is linked from another file: make it local or work on a copy."
-        )
-    if data.use_tweak_mode:
-        raise FootlockError(
-            "The action is being tweaked in an NLA strip: leave tweak mode (Tab in the NLA Editor) and run again."
-        )
-    if data.use_nla and any(
-        strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute
-    ):
-        raise FootlockError(
-            f"NLA strips move “{armature.name}” too: mute their tracks, or bake them into one"
-            " action (NLA Editor, Edit, Bake Action)."
         )
 
 
@@ -304,6 +318,7 @@ def _moved_by_more_than_curves(armature, bones):
         or armature.parent is not None
         or _constraint(armature, armature)
         or any(path.startswith(_OBJECT_TRANSFORMS) for path, _ in curves.by_path(armature))
+        or nla.moves(armature, {bone.name for bone in bones})
     )
 
 

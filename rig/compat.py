@@ -17,14 +17,19 @@ def channels(owner):
     data = owner.animation_data
     if data is None or data.action is None:
         return None
+    return _held(data.action, data.action_slot if LAYERED else None)
+
+
+def _held(action, slot):
+    """What holds the curves of a slot of an action, or the action itself where it has none."""
     if not LAYERED:
-        return data.action
-    if data.action_slot is None:
+        return action
+    if slot is None:
         return None
-    for layer in data.action.layers:
+    for layer in action.layers:
         for strip in layer.strips:
             if strip.type == "KEYFRAME":
-                bag = strip.channelbag(data.action_slot)
+                bag = strip.channelbag(slot)
                 if bag:
                     return bag
     return None
@@ -33,6 +38,12 @@ def channels(owner):
 def fcurves(owner):
     """The F-curves that animate ``owner``; none without an action."""
     held = channels(owner)
+    return held.fcurves if held else ()
+
+
+def strip_fcurves(strip):
+    """The F-curves that an NLA strip plays."""
+    held = _held(strip.action, strip.action_slot if LAYERED else None) if strip.action else None
     return held.fcurves if held else ()
 
 

@@ -109,8 +109,13 @@ class Refused(unittest.TestCase):
         armature = walker()
         label(armature)
         data = armature.animation_data
+        action = data.action
         track = data.nla_tracks.new()
-        track.strips.new("Below", 1, data.action)
+        rigs.new_action(armature, "Below")
+        rigs.key(armature, armature.pose.bones["shin.L"].path_from_id("scale"), np.ones((40, 3)), FRAMES)
+        below = data.action
+        data.action = action
+        track.strips.new("Below", 1, below)
         self.refused("NLA strips move")
         track.mute = True
         self.assertEqual(bpy.ops.footlock.remove_sliding(), {"FINISHED"})
