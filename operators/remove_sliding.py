@@ -30,9 +30,10 @@ _CORRECTED = 1e-5
 class Options:
     """What of a clip is corrected, and on what ground. ``floor_height``: world z of a level floor, metres, or None for
     that of the contacts; ``floor_rest``: it is where the rest pose stands; ``floor_object``: an object to stand on, or
-    None. ``span``: (first, last) frame of the scene that may change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one. ``only_keys``:
-    keys that are there get new values, and none is added, so that feet may slide between them. ``key_tolerance``:
-    metres; as few keys as leave no joint of a leg further than that from where it belongs, 0 for one on every frame."""
+    None. ``span``: (first, last) frame of the scene that may change, None for all. ``pin_first``, ``pin_last``: these
+    poses stay. ``cyclic``: a loop stays one. ``only_keys``: keys that are there get new values, and none is added, so
+    that feet may slide between them. ``key_tolerance``: metres; as few keys as leave no joint of a leg further than
+    that from where it belongs, 0 for one on every frame."""
 
     floor_height: float | None = None
     floor_object: bpy.types.Object | None = None

@@ -46,7 +46,7 @@ class Clip:
     channels: tuple
     poses: tuple
     world_from_armature: np.ndarray
-    time: nla.StripTime = nla.StripTime()
+    time: nla.StripTime = nla.AS_IT_IS
 
     @property
     def scene_frames(self):
@@ -192,8 +192,8 @@ def _check_usable(armature):
     if data is None or data.action is None:
         if nla.live_strips(data):
             raise FootlockError(
-                f"“{armature.name}” is moved by NLA strips and has no action: click Bake from NLA, or tweak a strip (Tab"
-                " in the NLA Editor)."
+                f"“{armature.name}” is moved by NLA strips and has no action: click Bake from NLA, or tweak a strip"
+                " (Tab in the NLA Editor)."
             )
         raise FootlockError(f"“{armature.name}” has no action: assign or import an animation first.")
     if compat.has_unassigned_slots(armature):

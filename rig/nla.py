@@ -31,12 +31,16 @@ class StripTime:
         return (np.asarray(frames, float) - self.start) / self.scale
 
 
+# Of an action that is not tweaked.
+AS_IT_IS = StripTime()
+
+
 def time(armature):
     """The StripTime of the action in use. Raises FootlockError for a tweaked strip whose frames are not each once and
     in order in the scene."""
     data = armature.animation_data
     if not data.use_tweak_mode:
-        return StripTime()
+        return AS_IT_IS
     strip = tweaked(data)
     if strip is not None:
         for odd, what in (
@@ -46,8 +50,8 @@ def time(armature):
         ):
             if odd:
                 raise FootlockError(
-                    f"The strip “{strip.name}” {what}, so its frames have no single place in the scene: leave tweak mode"
-                    " (Tab in the NLA Editor) and work on the action itself."
+                    f"The strip “{strip.name}” {what}, so its frames have no single place in the scene: leave tweak"
+                    " mode (Tab in the NLA Editor) and work on the action itself."
                 )
     start, then = (data.nla_tweak_strip_time_to_scene(frame) for frame in _PROBES)
     return StripTime(start, (then - start) / (_PROBES[1] - _PROBES[0]))
