@@ -16,12 +16,13 @@ from .properties import ClipProperties
 @dataclass(frozen=True)
 class Fitted:
     """What was done to the root ``bone``: the RootFit, and Slide of each leg ``before`` and ``after``, the latter
-    measured on the written action."""
+    measured on the written action; ``notes``: sentences about what became keys."""
 
     bone: str
     fit: root_fit.RootFit
     before: list
     after: list
+    notes: str = ""
 
 
 def fit(scene, armature, legs, unit=0.0, labels=None):
@@ -42,11 +43,12 @@ def fit(scene, armature, legs, unit=0.0, labels=None):
         raise FootlockError("No foot is planted in this clip, so nothing tells how the root should travel.")
     toes = clip.leg_pose().toe
     found = root_fit.fit(toes, clip.head(bone), labels, clip.frame_rate)
-    before = after = slide.measure(toes, labels)
+    before, notes = slide.measure(toes, labels), ""
+    after = before
     if found.kind != "none":
-        correction.move_level(armature, clip, bone, found.shift)
+        notes = correction.baked_sentence(correction.move_level(armature, clip, bone, found.shift))
         after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
-    return Fitted(bone, found, before, after)
+    return Fitted(bone, found, before, after, notes)
 
 
 class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
@@ -75,4 +77,4 @@ def sentence(done):
         what = f"Travel of “{done.bone}” scaled by {1.0 / done.fit.scale:.3f}"
     else:
         what = f"“{done.bone}” now travels at {done.fit.feet_speed:.2f} m/s"
-    return f"{what}; slide {before:.2f} → {after:.2f} mm per frame."
+    return f"{what}; slide {before:.2f} → {after:.2f} mm per frame.{done.notes}"

@@ -53,7 +53,7 @@ _ALL = Options()
 class Removal:
     """What was done to a ``clip`` of ``armature`` (as it was read), whose contacts have ``weights`` (frames, legs):
     Slide of each leg ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach``
-    (frames, legs)."""
+    (frames, legs); ``notes``: sentences about what was left alone or became keys."""
 
     armature: str
     clip: clips.Clip
@@ -62,6 +62,7 @@ class Removal:
     after: list
     out_of_reach: np.ndarray
     converged: bool
+    notes: str = ""
 
     @property
     def labels(self):
@@ -80,7 +81,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
     the rig or its action forbid it or there is no contact curve.
     """
-    correction.check(armature, legs, stretched=settings.stretch > 0.0)
+    left = correction.check(armature, legs, options.only_keys)
     clip = clips.read(scene, armature, legs, unit)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
@@ -89,7 +90,11 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     if options.span is not None:
         options = replace(options, span=clip.span_in_action(options.span))
     pose = clip.leg_pose()
-    settings = replace(settings, stretch=_stretch(pose, settings.stretch, options))
+    settings = replace(settings, stretch=0.0 if left.sizes else _stretch(pose, settings.stretch, options))
+    if left.carrier:
+        settings = replace(settings, terms=replace(settings.terms, keep_path=1.0, keep_height=True))
+    solved = weights.copy()
+    solved[:, left.legs] = 0.0
     ground = Ground.of_contacts(pose, _judged(clip, weights > 0.0, options.span))
     if options.floor_rest or options.floor_height is not None:
         ground = ground.at(clip.rest_floor() if options.floor_rest else options.floor_height)
@@ -97,11 +102,11 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
-    result = _solve(clip, legs, pose, weights, settings, ground, options)
+    result = _solve(clip, legs, pose, solved, settings, ground, options)
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
-    correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch)
+    baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
     written = clips.read(scene, armature, legs, clip.unit)
-    correction.hold_between(scene, armature, written, _standing(clip, written, result))
+    correction.hold_between(scene, armature, written, _standing(clip, written, result), left)
     written = written.leg_pose()
     return Removal(
         armature.name,
@@ -111,6 +116,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         slide.measure(written.toe, planted),
         result.out_of_reach,
         result.converged,
+        left.sentence() + correction.baked_sentence(baked),
     )
 
 
@@ -293,4 +299,4 @@ def sentence(legs, done):
         text += f"; {missed} frames out of reach"
     if not done.converged:
         text += "; the solver stopped early"
-    return f"{text}.{legs_note(legs)}"
+    return f"{text}.{done.notes}{legs_note(legs)}"

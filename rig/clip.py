@@ -256,7 +256,11 @@ def _frames(armature, paths):
     """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further
     than a frame apart (a clip at 120 Hz may be in a scene at 24), otherwise every frame from the first to the
     last."""
-    keyed = [curve for (path, _), curve in paths.items() if not curves.is_own(path) and len(curve.keyframe_points)]
+    keyed = [
+        curve
+        for (path, _), curve in paths.items()
+        if len(curve.keyframe_points) and not curves.is_own(path) and curves.is_valid(armature, path)
+    ]
     at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
     name = armature.animation_data.action.name
     if not at:

@@ -90,6 +90,12 @@ def is_locked(curve):
     return curve.lock or (curve.group is not None and curve.group.lock)
 
 
+def locked_groups(owner):
+    """Names of the groups of curves that may not be edited."""
+    held = channels(owner)
+    return [group.name for group in held.groups if group.lock] if held else []
+
+
 def remove_fcurve(owner, data_path, index):
     """Remove an F-curve from the action in use, if it is there; says whether it was."""
     held = channels(owner)

@@ -10,7 +10,7 @@ from ..solvers import knee_side, leg_chain, small_matrices
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, curves, key_reduction, kinematics, root
+from . import compat, curves, held, key_reduction, kinematics, root
 
 # A channel that changes by less than this (radians, parts of a quaternion, or metres) keeps the number that it has:
 # it is below what single precision keeps of it.
@@ -21,21 +21,17 @@ _STILL_BETWEEN = 2e-5
 _MOST_KNEE = 1e-3
 # A modifier that repeats the keys leaves those of the whole action as they are.
 _HARMLESS_MODIFIERS = {"CYCLES"}
+_NOTHING_HELD = held.Held()
 
 
-def check(armature, legs, stretched=False):
-    """Raise FootlockError where the legs' keys would not move them: constraints, drivers, muted curves, modifiers.
-    Call before anything is changed. stretched: legs get keys on their scale, too."""
-    keyed = {legs.carrier or legs.pelvis: "location"}
+def check(armature, legs, only_keys=False):
+    """Raise FootlockError where the legs' keys would not move them: constraints, drivers, locked and muted curves.
+    Call before anything is changed. only_keys: none is added. Returns the Held: what is left alone."""
     clips.check_keys_move(armature, clips.limb_bones(armature, legs))
     pose_bones = armature.pose.bones
-    for leg in legs.legs:
-        for name in filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe)):
-            keyed[name] = clips.rotation_property(pose_bones[name])
-    _check_curves(armature, keyed)
-    if stretched:
-        sized = (name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))
-        _check_curves(armature, dict.fromkeys(sized, "scale"))
+    found = held.held(armature, legs, clips.rotation_property)
+    if only_keys:
+        _check_unmodified(armature, clips.limb_bones(armature, legs))
     for leg in legs.legs:
         for upper, lower in pairwise(filter(None, (leg.thigh, leg.shin, leg.foot, leg.toe))):
             between = pose_bones[lower].parent
@@ -51,7 +47,9 @@ def check(armature, legs, stretched=False):
                     f"The foot “{lower}” does not hang from “{upper}”, so bending the leg would not move it:"
                     " contacts and the root's fit work on such a rig, Remove Sliding does not yet."
                 )
-    _check_loose(pose_bones[legs.carrier or legs.pelvis])
+    if not found.carrier:
+        _check_loose(pose_bones[legs.carrier or legs.pelvis])
+    return found
 
 
 @dataclass(frozen=True)
@@ -68,21 +66,23 @@ class Keys:
 ALL_KEYS = Keys()
 
 
-def write(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None):
+def write(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None, left=_NOTHING_HELD):
     """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs),
     into the action in use. keys: Keys. stretch: (frames, legs), how many times as long thighs and shins become; the
-    feet keep their size.
+    feet keep their size. left: Held, what is left alone. Returns the names of bones whose curves had modifiers that are
+    keys now.
 
     Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps
     its rotation mode, the signs of its quaternions and the turns of its Euler angles.
     """
     shift = _in_armature(clip, pelvis - clip.head(clip.legs.pelvis))
-    carrier = clip.legs.carrier or clip.legs.pelvis
-    changed = corrected_channels(clip, {carrier: shift}, _turns(clip, solution), _sizes(clip, stretch))
-    _write_channels(armature, clip, changed, keys)
+    shifts = {} if left.carrier else {clip.legs.carrier or clip.legs.pelvis: shift}
+    sizes = {} if left.sizes else _sizes(clip, stretch)
+    changed = corrected_channels(clip, shifts, _turns(clip, solution, left), sizes)
+    return _write_channels(armature, clip, changed, keys)
 
 
-def hold_between(scene, armature, clip, standing):
+def hold_between(scene, armature, clip, standing, left=_NOTHING_HELD):
     """Bend the legs' curves between frames so that planted toes do not slide there either.
 
     clip: as it was read from the action after ``write``. standing (frames - 1, legs) bool: steps in which a toe stands
@@ -110,7 +110,7 @@ def hold_between(scene, armature, clip, standing):
     leg_of = {name: i for i, leg in enumerate(clip.legs.legs) for name in (leg.thigh, leg.shin, leg.foot, leg.toe)}
     paths = curves.by_path(armature)
     bends = []
-    for bone, channel, old, new in corrected_channels(half, {}, _turns(half, solution)):
+    for bone, channel, old, new in corrected_channels(half, {}, _turns(half, solution, left)):
         path, leg = armature.pose.bones[bone.name].path_from_id(channel), leg_of[bone.name]
         for i in range(new.shape[1]):
             curve, turned = paths.get((path, i)), np.abs(new[:, i] - old[:, i]) > _UNCHANGED
@@ -125,7 +125,9 @@ def scale_travel(armature, clip, factor):
     """Scale the horizontal travel of the character's root, from where it is in the first frame, as the article does
     to make a clip slide. Raises FootlockError where no bone from the pelvis up has keys on its location."""
     bone = root.keyed(clip)
-    if bone is None:
+    if bone is not None:
+        check_root(armature, bone)
+    else:
         raise FootlockError(
             f"No bone from the pelvis of “{armature.name}” up has keys on its location: there is no travel to scale."
         )
@@ -133,19 +135,20 @@ def scale_travel(armature, clip, factor):
 
 
 def move(armature, clip, bone, shift):
-    """Move a bone by ``shift`` (frames, 3), world, metres, and all that hangs from it."""
-    _write_channels(armature, clip, corrected_channels(clip, {bone: _in_armature(clip, shift)}, {}))
+    """Move a bone by ``shift`` (frames, 3), world, metres, and all that hangs from it. Returns what ``write`` does."""
+    return _write_channels(armature, clip, corrected_channels(clip, {bone: _in_armature(clip, shift)}, {}))
 
 
 def move_level(armature, clip, bone, shift):
-    """Move a bone over the ground by ``shift`` (frames, 2), world, metres, and all that hangs from it."""
-    move(armature, clip, bone, np.concatenate([shift, np.zeros((len(shift), 1))], axis=1))
+    """Move a bone over the ground by ``shift`` (frames, 2), world, metres, and all that hangs from it. Returns what
+    ``write`` does."""
+    return move(armature, clip, bone, np.concatenate([shift, np.zeros((len(shift), 1))], axis=1))
 
 
 def check_root(armature, bone):
     """Raise FootlockError where keys on a bone's location would not move it."""
     clips.check_keys_move(armature, [bone])
-    _check_curves(armature, {bone: "location"})
+    held.check_free(armature, bone, "location")
     _check_loose(armature.pose.bones[bone])
 
 
@@ -192,8 +195,9 @@ def _posed(bone, space, location, rotation, scale):
     return kinematics.pose(space, matrix)
 
 
-def _turns(clip, solution):
-    """The turns of a LegSolution (frames, legs) as matrices (frames, 3, 3) in the armature, by bone."""
+def _turns(clip, solution, left):
+    """The turns of a LegSolution (frames, legs) as matrices (frames, 3, 3) in the armature, by bone, but of those that
+    are left alone."""
     world = clip.world_from_armature[:, :3, :3]
     upright = world / np.linalg.norm(world, axis=1, keepdims=True)
     turns = {}
@@ -205,7 +209,7 @@ def _turns(clip, solution):
             (leg.toe, solution.toe_turn),
         )
         for name, turn in bones:
-            if name:
+            if name and name not in left.bones:
                 # The same turn seen from the armature: its axis is.
                 axis = (turn[:, i, None, 1:] @ upright)[:, 0]
                 turns[name] = rot.to_matrix(np.concatenate([turn[:, i, :1], axis], axis=1))
@@ -221,22 +225,20 @@ def _sizes(clip, stretch):
     return sizes
 
 
-def _check_curves(armature, keyed):
-    """Raise FootlockError where a curve of the channels that are to be keyed, bone → channel, would hide the keys."""
+def _check_unmodified(armature, bones):
+    """Raise FootlockError where a curve of the bones has a modifier that only a key on every frame could stand for."""
     for curve in compat.fcurves(armature):
         bone, channel = curves.bone_and_property(curve.data_path)
-        if channel != keyed.get(bone):
-            continue
-        if compat.is_muted(curve):
+        if bone in bones and not curves.is_own(curve.data_path) and _modifiers(curve):
             raise FootlockError(
-                f"The curve “{channel}” of bone “{bone}” is muted, so keys on it would do nothing:"
-                " unmute it, or delete it."
+                f"The curve “{channel}” of bone “{bone}” has a modifier, for which keys have to be added: choose other"
+                " Keys under Correction, or bake it first (Key, Bake)."
             )
-        if any(not modifier.mute and modifier.type not in _HARMLESS_MODIFIERS for modifier in curve.modifiers):
-            raise FootlockError(
-                f"The curve “{channel}” of bone “{bone}” has a modifier that would change the corrected keys:"
-                " bake it first (Key, Bake)."
-            )
+
+
+def _modifiers(curve):
+    """The modifiers of a curve that would change corrected keys."""
+    return [one for one in curve.modifiers if not one.mute and one.type not in _HARMLESS_MODIFIERS]
 
 
 def _check_loose(bone):
@@ -260,8 +262,9 @@ def _in_armature(clip, vectors):
 
 
 def _write_channels(armature, clip, changed, keys=ALL_KEYS):
-    """Write what ``corrected_channels`` returns; components that are as they were are left alone."""
-    frames, paths = clip.frames, curves.by_path(armature)
+    """Write what ``corrected_channels`` returns; components that are as they were are left alone. Curves with modifiers
+    become what they were with them, on all frames. Returns the names of their bones."""
+    frames, paths, baked = clip.frames, curves.by_path(armature), {}
     few = key_reduction.frames_of_keys(clip, changed, keys.tolerance, keys.span) if keys.tolerance > 0.0 else None
     for bone, channel, old, new in changed:
         same = [np.array_equal(np.broadcast_to(old[:, i], len(new)), new[:, i]) for i in range(new.shape[1])]
@@ -276,6 +279,12 @@ def _write_channels(armature, clip, changed, keys=ALL_KEYS):
                         curves.write_at_keys(curve, frames, new[:, i], keys.span)
                     continue
                 curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
+                if modifiers := _modifiers(curve):
+                    baked[bone.name] = True
+                    for modifier in modifiers:
+                        curve.modifiers.remove(modifier)
+                    curves.write(curve, frames, new[:, i])
+                    continue
                 span = keys.span and curves.widened(curve, frames, keys.span)
                 if few is not None:
                     beside = span and curves.within(frames, span) & ~curves.within(frames, keys.span)
@@ -286,3 +295,9 @@ def _write_channels(armature, clip, changed, keys=ALL_KEYS):
                     curves.write(curve, frames, new[:, i])
                 else:
                     curves.write_span(curve, frames, new[:, i], span)
+    return tuple(baked)
+
+
+def baked_sentence(bones):
+    """What is said of bones whose modifiers were baked; empty without."""
+    return f" Modifiers on the curves of {', '.join(bones)} were baked into keys." if bones else ""

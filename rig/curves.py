@@ -58,6 +58,16 @@ def by_path(owner):
     }
 
 
+def is_valid(owner, data_path):
+    """False for the path of something that ``owner`` does not have, such as a bone that is gone: Blender itself takes
+    that for valid as long as no one looks."""
+    try:
+        owner.path_resolve(data_path)
+    except ValueError:
+        return False
+    return True
+
+
 def within(frames, span):
     """Which frames (n,) lie from the first to the last frame of a span: (n,) bool."""
     return (frames >= span[0] - SAME_FRAME) & (frames <= span[1] + SAME_FRAME)

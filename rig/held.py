@@ -1,0 +1,84 @@
+"""Channels that a correction leaves alone: curves that are locked, and muted ones, which would not play new keys.
+
+Locks of a bone's transforms (the padlocks in the sidebar) are no such: they guard against the hand, as they do for
+Blender's own keys.
+"""
+
+from dataclasses import dataclass
+
+from ..solvers.errors import FootlockError
+from . import compat, curves
+
+_LOCKED, _MUTED = "locked", "muted"
+
+
+@dataclass(frozen=True)
+class Held:
+    """What stays as it is. ``bones``: names of those that get no keys. ``legs``: indices of legs of which that is a
+    part without which the toe cannot be placed, so that the whole leg stays. ``sizes``: scale curves stay. ``why``:
+    what is said of each, in words."""
+
+    bones: frozenset = frozenset()
+    legs: tuple = ()
+    carrier: bool = False
+    sizes: bool = False
+    why: tuple = ()
+
+    def sentence(self):
+        """What stayed, as it is reported; empty where nothing did."""
+        return f" Left as they are: {', '.join(self.why)}." if self.why else ""
+
+
+def held(armature, legs, rotation_property):
+    """The Held of an armature's action. rotation_property: pose bone → the property that its mode reads. Raises
+    FootlockError where no leg could be corrected."""
+    found = _held_channels(armature)
+    bones, stay, why = set(), [], []
+    carrier = legs.carrier or legs.pelvis
+    state = found.get((carrier, "location"))
+    if state:
+        why.append(f"the location of “{carrier}” ({state})")
+    for i, leg in enumerate(legs.legs):
+        parts = [name for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name]
+        states = {name: found.get((name, rotation_property(armature.pose.bones[name]))) for name in parts}
+        states = {name: one for name, one in states.items() if one}
+        if set(states) - {leg.toe}:
+            stay.append(i)
+            bones.update(parts)
+            name = next(iter(states))
+            why.append(f"{leg.label} (“{name}” is {states[name]})")
+        elif states:
+            bones.add(leg.toe)
+            why.append(f"“{leg.toe}” ({states[leg.toe]})")
+    if len(stay) == len(legs.legs):
+        raise FootlockError(
+            f"No leg can be corrected, for the curves of their bones are locked or muted ({', '.join(why)}):"
+            " unlock or unmute them in the Graph Editor."
+        )
+    sized = ((name, "scale") for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))
+    sizes = any(channel in found for channel in sized)
+    return Held(frozenset(bones), tuple(stay), bool(state), sizes, tuple(why))
+
+
+def check_free(armature, bone, channel):
+    """Raise FootlockError where a channel of a bone is locked or muted."""
+    state = _held_channels(armature).get((bone, channel))
+    if state:
+        raise FootlockError(
+            f"The curve “{channel}” of bone “{bone}” is {state}: {'unlock' if state == _LOCKED else 'unmute'} it in the"
+            " Graph Editor, or delete it."
+        )
+
+
+def _held_channels(armature):
+    """(bone, property) → why it may get no keys."""
+    found = {}
+    for curve in compat.fcurves(armature):
+        state = _LOCKED if compat.is_locked(curve) else _MUTED if compat.is_muted(curve) else None
+        if state:
+            found[curves.bone_and_property(curve.data_path)] = state
+    for group in compat.locked_groups(armature):
+        # New curves would be made in it.
+        for channel in ("location", "scale", "rotation_quaternion", "rotation_euler", "rotation_axis_angle"):
+            found.setdefault((group, channel), _LOCKED)
+    return found
