@@ -1,5 +1,6 @@
 """What all operators share: which armature they work on, and how an error reaches the user."""
 
+from ..rig import nla, results
 from ..solvers.errors import FootlockError
 
 
@@ -42,7 +43,12 @@ class ActionOperator(ArmatureOperator):
             return False
         data = context.object.animation_data
         if data is None or data.action is None:
-            cls.poll_message_set("Assign or import an animation first")
+            if results.layer(context.object):
+                cls.poll_message_set("A correction layer lies over the action: click Revert first")
+            elif nla.live_strips(data):
+                cls.poll_message_set("NLA strips alone move it: click Bake from NLA, or tweak a strip")
+            else:
+                cls.poll_message_set("Assign or import an animation first")
             return False
         return True
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import bpy
 
 from ..rig import clip as clips
-from ..rig import contact_property, correction, mapping, root
+from ..rig import contact_property, correction, mapping, results, root
 from ..solvers import root_fit, slide
 from ..solvers.errors import FootlockError
 from . import detect_contacts
 from .base import ActionOperator, legs_note
-from .properties import ClipProperties
+from .properties import ResultProperties
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,17 @@ class Fitted:
     notes: str = ""
 
 
-def fit(scene, armature, legs, unit=0.0, labels=None):
+def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     """Rewrite the root's horizontal travel. ``labels`` (frames, legs) bool; without, those of the contact curves, or
-    else what an automatic detection finds.
+    else what an automatic detection finds. result: one of ``results.KINDS``; a layer is left to Remove Sliding, and the
+    fit goes into a copy.
 
     Nothing is written where the root fits as it is. Raises FootlockError, with nothing changed, where the root cannot
     be moved or no foot is planted.
     """
+    result = results.IN_PLACE if result == results.IN_PLACE else results.NEW
     clip = clips.read(scene, armature, legs, unit)
+    results.check(armature, (), result)
     bone = root.carrying(clip)
     correction.check_root(armature, bone)
     if labels is None:
@@ -46,12 +49,14 @@ def fit(scene, armature, legs, unit=0.0, labels=None):
     before, notes = slide.measure(toes, labels), ""
     after = before
     if found.kind != "none":
+        results.begin(armature, result)
         notes = correction.baked_sentence(correction.move_level(armature, clip, bone, found.shift))
+        notes += results.sentence(armature, result)
         after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
     return Fitted(bone, found, before, after, notes)
 
 
-class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
+class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.fit_root"
     bl_label = "Fit Root to Feet"
     bl_description = (
@@ -61,7 +66,7 @@ class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
 
     def run(self, context, armature):
         legs = mapping.of(armature)
-        done = fit(context.scene, armature, legs, self.unit)
+        done = fit(context.scene, armature, legs, self.unit, result=self.result)
         if done.fit.kind == "none":
             return f"The root fits the feet already: “{done.bone}” was left as it is.{legs_note(legs)}"
         if not len(armature.data.footlock.legs):

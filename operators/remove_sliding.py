@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, correction, curves, mapping
+from ..rig import contact_property, correction, curves, mapping, results
 from ..rig.floor import ObjectSurface
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
@@ -33,7 +33,7 @@ class Options:
     None. ``span``: (first, last) frame of the scene that may change, None for all. ``pin_first``, ``pin_last``: these
     poses stay. ``cyclic``: a loop stays one. ``only_keys``: keys that are there get new values, and none is added, so
     that feet may slide between them. ``key_tolerance``: metres; as few keys as leave no joint of a leg further than
-    that from where it belongs, 0 for one on every frame."""
+    that from where it belongs, 0 for one on every frame. ``result``: where it goes, one of ``results.KINDS``."""
 
     floor_height: float | None = None
     floor_object: bpy.types.Object | None = None
@@ -44,6 +44,7 @@ class Options:
     only_keys: bool = False
     key_tolerance: float = 0.0
     floor_rest: bool = False
+    result: str = results.IN_PLACE
 
 
 _ALL = Options()
@@ -82,6 +83,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     the rig or its action forbid it or there is no contact curve.
     """
     left = correction.check(armature, legs, options.only_keys)
+    results.check(armature, correction.keyed(armature, legs), options.result)
     clip = clips.read(scene, armature, legs, unit)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
@@ -90,6 +92,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     if options.span is not None:
         options = replace(options, span=clip.span_in_action(options.span))
     pose = clip.leg_pose()
+    stretched = settings.stretch > 0.0
     settings = replace(settings, stretch=0.0 if left.sizes else _stretch(pose, settings.stretch, options))
     if left.carrier:
         settings = replace(settings, terms=replace(settings.terms, keep_path=1.0, keep_height=True))
@@ -103,11 +106,14 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
     result = _solve(clip, legs, pose, solved, settings, ground, options)
+    results.begin(armature, options.result)
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
     baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
     written = clips.read(scene, armature, legs, clip.unit)
     correction.hold_between(scene, armature, written, _standing(clip, written, result), left)
     written = written.leg_pose()
+    if options.result == results.LAYER:
+        results.lay(scene, armature, clip)
     return Removal(
         armature.name,
         clip,
@@ -116,7 +122,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         slide.measure(written.toe, planted),
         result.out_of_reach,
         result.converged,
-        left.sentence() + correction.baked_sentence(baked),
+        left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result),
     )
 
 
@@ -263,7 +269,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.stretch,
         )
         # The panel shows these for the whole clip only.
-        options = self._options(context.scene) if self.method == "offline" else _ALL
+        options = self._options(context.scene) if self.method == "offline" else Options(result=self.result)
         done = remove(context.scene, armature, legs, settings, self.unit, options=options)
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
@@ -286,6 +292,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.keys == "SOURCE",
             self.key_tolerance / 1000.0 if self.keys == "REDUCED" else 0.0,
             self.ground == "REST",
+            self.result,
         )
 
 

@@ -200,10 +200,6 @@ def _check_usable(armature):
         raise FootlockError(
             f"“{armature.name}” uses no slot of the action “{data.action.name}”: choose its slot in the Action Editor."
         )
-    if data.action.library is not None:
-        raise FootlockError(
-            f"The action “{data.action.name}” is linked from another file: make it local or work on a copy."
-        )
 
 
 def _check_world(armature, world):
@@ -349,8 +345,9 @@ def _constraint(armature, owner):
     return None
 
 
-def _stepped(scene, armature, bones, frames):
-    """Poses of each bone and the armature's world matrices (n, 4, 4), by evaluating every frame."""
+def stepped(scene, armature, frames):
+    """Indices of frames of the scene, each while it is the one that is evaluated; the scene's own is put back at the
+    end. Raises FootlockError where Blender would not move the armature."""
     if armature.hide_viewport or not any(armature.name in layer.objects for layer in scene.view_layers):
         raise FootlockError(
             f"“{armature.name}” is disabled in viewports or its collection is excluded, so Blender does not move it:"
@@ -358,16 +355,22 @@ def _stepped(scene, armature, bones, frames):
         )
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise FootlockError("The scene's time is remapped: set Old and New under Time Stretching to the same number.")
-    poses = np.empty((len(bones), len(frames), 4, 4))
-    world = np.empty((len(frames), 4, 4))
-    pose_bones = [armature.pose.bones[bone.name] for bone in bones]
     with kept_frame(scene):
         for i, frame in enumerate(frames):
             whole = int(np.floor(frame))
             scene.frame_set(whole, subframe=min(float(frame - whole), 0.99999))
-            world[i] = armature.matrix_world
-            for j, pose_bone in enumerate(pose_bones):
-                poses[j, i] = pose_bone.matrix
+            yield i
+
+
+def _stepped(scene, armature, bones, frames):
+    """Poses of each bone and the armature's world matrices (n, 4, 4), by evaluating every frame."""
+    poses = np.empty((len(bones), len(frames), 4, 4))
+    world = np.empty((len(frames), 4, 4))
+    pose_bones = [armature.pose.bones[bone.name] for bone in bones]
+    for i in stepped(scene, armature, frames):
+        world[i] = armature.matrix_world
+        for j, pose_bone in enumerate(pose_bones):
+            poses[j, i] = pose_bone.matrix
     return tuple(poses), world
 
 

@@ -52,6 +52,14 @@ def check(armature, legs, only_keys=False):
     return found
 
 
+def keyed(armature, legs):
+    """(pose bone, its properties) of all that a correction may key."""
+    pose_bones = armature.pose.bones
+    bones = [pose_bones[name] for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name]
+    rotated = [(bone, (clips.rotation_property(bone), "scale")) for bone in bones]
+    return [(pose_bones[legs.carrier or legs.pelvis], ("location",)), *rotated]
+
+
 @dataclass(frozen=True)
 class Keys:
     """Which keys a correction gets: on every frame of ``span``, (first, last), or of the clip; with ``only_there``

@@ -53,8 +53,15 @@ def is_own(data_path):
 
 def by_path(owner):
     """The F-curves of the action in use, by (data path, index), those that move nothing left out."""
+    return by_path_in(compat.channels(owner))
+
+
+def by_path_in(held):
+    """The same of what holds F-curves, or None."""
     return {
-        (curve.data_path, curve.array_index): curve for curve in compat.fcurves(owner) if not compat.is_muted(curve)
+        (curve.data_path, curve.array_index): curve
+        for curve in (held.fcurves if held else ())
+        if not compat.is_muted(curve)
     }
 
 

@@ -15,18 +15,20 @@ _LOCKED, _MUTED = "locked", "muted"
 @dataclass(frozen=True)
 class Held:
     """What stays as it is. ``bones``: names of those that get no keys. ``legs``: indices of legs of which that is a
-    part without which the toe cannot be placed, so that the whole leg stays. ``sizes``: scale curves stay. ``why``:
-    what is said of each, in words."""
+    part without which the toe cannot be placed, so that the whole leg stays. ``carrier``: the location that carries the
+    pelvis stays. ``sizes``: the scale that keeps legs from stretching, in words, "" for none. ``why``: what is said of
+    each of the others."""
 
     bones: frozenset = frozenset()
     legs: tuple = ()
     carrier: bool = False
-    sizes: bool = False
+    sizes: str = ""
     why: tuple = ()
 
-    def sentence(self):
-        """What stayed, as it is reported; empty where nothing did."""
-        return f" Left as they are: {', '.join(self.why)}." if self.why else ""
+    def sentence(self, stretched):
+        """What stayed, as it is reported, also of legs that should be ``stretched``; empty where nothing did."""
+        stayed = f" Left as they are: {', '.join(self.why)}." if self.why else ""
+        return stayed + (f" No leg was stretched: {self.sizes}." if stretched and self.sizes else "")
 
 
 def held(armature, legs, rotation_property):
@@ -55,9 +57,9 @@ def held(armature, legs, rotation_property):
             f"No leg can be corrected, for the curves of their bones are locked or muted ({', '.join(why)}):"
             " unlock or unmute them in the Graph Editor."
         )
-    sized = ((name, "scale") for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))
-    sizes = any(channel in found for channel in sized)
-    return Held(frozenset(bones), tuple(stay), bool(state), sizes, tuple(why))
+    sized = (name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))
+    sizes = [f"the scale of “{name}” is {found[name, 'scale']}" for name in sized if (name, "scale") in found]
+    return Held(frozenset(bones), tuple(stay), bool(state), "".join(sizes[:1]), tuple(why))
 
 
 def check_free(armature, bone, channel):

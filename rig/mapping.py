@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..solvers.errors import FootlockError
-from . import structure
+from . import results, structure
 from .names import Leg, LegMap, ancestors, find_legs
 
 
@@ -159,7 +159,7 @@ def store_found(armature, found):
     mapping.double_support, mapping.flight = summary.double_support, summary.flight
     mapping.root_kind, mapping.root_scale = fit.kind, fit.scale
     mapping.root_speed, mapping.feet_speed, mapping.in_place = fit.root_speed, fit.feet_speed, fit.in_place
-    mapping.found_action = armature.animation_data.action.name
+    mapping.found_action = results.subject(armature).name
 
 
 def store_result(armature, contacts, before, after, out_of_reach):
@@ -172,7 +172,7 @@ def store_result(armature, contacts, before, after, out_of_reach):
         item.contacts, item.out_of_reach = count, missed
         item.slide_before, item.slide_after = old.mean, new.mean
         item.largest_before, item.largest_after = old.largest, new.largest
-    mapping.result_action, mapping.found_action = armature.animation_data.action.name, ""
+    mapping.result_action, mapping.found_action = results.subject(armature).name, ""
 
 
 def check(armature, legs):

@@ -1,15 +1,19 @@
 """Actions in the NLA: tweaked strips, strips beside the action, and strips alone."""
 
+import tempfile
 import unittest
+from pathlib import Path
 
 import bpy
 import numpy as np
 from blender import rigs
 from blender.test_bad_input import Refused
+from blender.test_batch import run
 
 from footlock.operators import detect_contacts, fit_root, remove_sliding
 from footlock.rig import clip as reading
-from footlock.rig import compat, contact_property, mapping
+from footlock.rig import compat, contact_property, mapping, results
+from footlock.solvers.errors import FootlockError
 
 FRAMES = np.arange(1.0, 61.0)
 START, SCALE = 101.0, 2.0
@@ -210,3 +214,82 @@ class Beside(unittest.TestCase):
         add_strip(armature, armature.animation_data.action)
         armature.animation_data.nla_tracks[0].is_solo = True
         self.refused("solo")
+
+
+class Bake(unittest.TestCase):
+    """Strips alone become an action."""
+
+    BONES = ("pelvis", "shin.L", "toe.L", "toe.R")
+
+    def strips(self):
+        """Two strips, the upper one added to the lower, moved and scaled, and nothing else."""
+        armature, labels = walker()
+        armature.pose.bones["thigh.R"]["switch"] = 0
+        rigs.key(armature, 'pose.bones["thigh.R"]["switch"]', np.repeat([[0], [2]], 30, axis=0), FRAMES, 0)
+        strip = push_down(armature, 11.0, 1.5)
+        rigs.new_action(armature, "Above")
+        path = armature.pose.bones["pelvis"].path_from_id("location")
+        rigs.key(armature, path, np.linspace(0.0, 0.2, 60)[:, None] * np.ones(3), FRAMES)
+        above = push_down(armature, 11.0, 1.0)
+        above.blend_type = "ADD"
+        bpy.context.view_layer.update()
+        return armature, labels, np.arange(np.floor(strip.frame_start), np.ceil(strip.frame_end) + 1.0)
+
+    def test_evaluated_result_is_baked(self):
+        armature, _, frames = self.strips()
+        before = rigs.evaluated(armature, frames, self.BONES)
+        scene = bpy.context.scene
+        scene.frame_set(17)
+        held = {key: value for key, value in rigs.everything().items() if key[0] in ("curve", "groups")}
+        with rigs.reports() as said:
+            self.assertEqual(bpy.ops.footlock.bake_nla(), {"FINISHED"})
+        self.assertIn("from frame 11 to 100", said[0])
+        self.assertEqual(scene.frame_current, 17)
+        self.assertTrue(all(track.mute for track in armature.animation_data.nla_tracks))
+        np.testing.assert_allclose(rigs.evaluated(armature, frames, self.BONES), before, atol=1e-5)
+        switch = rigs.curves(armature)['pose.bones["thigh.R"]["switch"]', 0]
+        self.assertEqual(rigs.values(switch)[1].tolist(), [0.0, 2.0])
+        self.assertEqual(len(rigs.values(rigs.curve_of(armature, "pelvis", "location"))[0]), 90)
+        after = rigs.everything()
+        self.assertEqual({key: after[key] for key in held}, held)
+        self.assertEqual(bpy.ops.footlock.remove_sliding(), {"FINISHED"})
+        self.assertFalse(bpy.ops.footlock.bake_nla.poll())
+
+    def test_buttons_say_what_to_do(self):
+        armature, *_ = self.strips()
+        with self.assertRaisesRegex(RuntimeError, "poll.* failed|click Bake from NLA"):
+            bpy.ops.footlock.detect_contacts()
+        with self.assertRaisesRegex(FootlockError, "click Bake from NLA"):
+            reading.read(bpy.context.scene, armature, mapping.of(armature))
+
+    def test_undo(self):
+        self.strips()
+        bpy.ops.ed.undo_push(message="before")
+        bpy.ops.footlock.bake_nla("EXEC_DEFAULT", True)
+        bpy.ops.ed.undo()
+        data = bpy.data.objects["Biped"].animation_data
+        self.assertIsNone(data.action)
+        self.assertFalse(any(track.mute for track in data.nla_tracks))
+
+    def test_with_an_action_on_top(self):
+        armature, *_ = self.strips()
+        rigs.new_action(armature, "Top")
+        rigs.key(armature, armature.pose.bones["shin.L"].path_from_id("scale"), np.ones((60, 3)) * 1.1, FRAMES)
+        frames = np.arange(1.0, 101.0)
+        before = rigs.evaluated(armature, frames, self.BONES)
+        self.assertEqual(bpy.ops.footlock.bake_nla(), {"FINISHED"})
+        np.testing.assert_allclose(rigs.evaluated(armature, frames, self.BONES), before, atol=1e-5)
+
+    def test_in_the_batch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder) / "in.blend", Path(folder) / "out.blend"
+            self.strips()
+            bpy.ops.wm.save_as_mainfile(filepath=str(source))
+            status, said = run(source, "-o", target)
+            self.assertEqual(status, 1)
+            self.assertIn("run with --bake-nla", said)
+            status, said = run(source, "-o", target, "--bake-nla", "--result", "new")
+            self.assertEqual(status, 0, said)
+            bpy.ops.wm.open_mainfile(filepath=str(target), load_ui=False)
+            action = bpy.data.objects["Biped"].animation_data.action
+            self.assertEqual(results.original(action).name, "Biped baked")

@@ -1,0 +1,283 @@
+"""Where a correction goes: into the action itself, into a copy of it, or into a layer over it; and the way back.
+
+A copy and a layer are actions that know by a pointer which one they were made from, so that the way back is there after
+the file was saved and opened. A layer lies in the NLA over the action it corrects, which has a strip of its own, for an
+action in use would lie on top. It holds what the correction adds to each channel. So it does for quaternions, where
+Combine would seem to be made for it: that loses turns of some hundredths of a degree, which is half a millimetre at the
+toe, while a share of what is added to the parts of a quaternion is that share of the turn, but for the largest.
+"""
+
+from math import ceil, floor
+
+import bpy
+import numpy as np
+
+from ..solvers.errors import FootlockError
+from . import clip as clips
+from . import compat, curves
+
+IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
+
+# Properties of a copy or a layer: the action it was made from, the slot in use, whether that had a fake user, and, for
+# a layer, that it is one.
+_ORIGINAL, _SLOT, _FAKE_USER, _IS_LAYER = (
+    "footlock_original",
+    "footlock_slot",
+    "footlock_fake_user",
+    "footlock_layer",
+)
+# A layer passes through a value of its own between two frames where that is further than this from the line.
+_STRAIGHT = 1e-7
+# Values of channels that no strip moves.
+_DEFAULTS = {"location": 0.0, "scale": 1.0, "rotation_euler": 0.0, "rotation_axis_angle": 0.0}
+_UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def check(armature, bones, kind):
+    """Raise FootlockError where a result of this kind cannot be made of the action in use. bones: (pose bone, its
+    properties) that are going to be keyed."""
+    data = armature.animation_data
+    if kind == IN_PLACE:
+        check_writable(armature)
+        return
+    if data.use_tweak_mode:
+        raise FootlockError(
+            "In tweak mode only the tweaked action itself can be corrected: set Result to In Place, or leave tweak mode"
+            " (Tab in the NLA Editor)."
+        )
+    if kind != LAYER:
+        return
+    if len(data.nla_tracks) and not data.use_nla:
+        raise FootlockError(
+            f"The NLA tracks of “{armature.name}” are switched off, and a layer would switch them on: choose another"
+            " Result, or delete them."
+        )
+    paths = curves.by_path(armature)
+    for bone, properties in bones:
+        if "rotation_axis_angle" in properties:
+            raise FootlockError(
+                f"Bone “{bone.name}” turns by axis and angle, of which a layer cannot show a part: choose another"
+                " rotation mode for it, or another Result."
+            )
+        for name in properties:
+            values = np.array(getattr(bone, name), float)
+            keyed = [(bone.path_from_id(name), i) in paths for i in range(len(values))]
+            if not np.allclose(values[~np.array(keyed)], _default(name)[: len(values)][~np.array(keyed)], atol=1e-6):
+                raise FootlockError(
+                    f"Bone “{bone.name}” is posed without keys on its {name.replace('_', ' ')}, which a layer cannot"
+                    " add to: key that pose first, or choose another Result."
+                )
+
+
+def check_writable(armature):
+    """Raise FootlockError where the action in use is of another file."""
+    action = armature.animation_data.action
+    if action.library is not None:
+        raise FootlockError(
+            f"The action “{action.name}” is linked from another file and cannot be changed: click Copy Action, or set"
+            " Result to New Action or Layer."
+        )
+
+
+def begin(armature, kind):
+    """Have the action in use be one that may be changed: for results that leave it as it is a copy, unless it is one
+    already."""
+    if kind != IN_PLACE and original(armature.animation_data.action) is None:
+        copy_action(armature)
+
+
+def copy_action(armature):
+    """Assign a copy of the action in use, which is kept; returns it."""
+    data = armature.animation_data
+    base, slot = data.action, compat.slot_handle(armature)
+    copy = base.copy()
+    copy.name, copy.use_fake_user = f"{base.name} corrected", False
+    _remember(copy, base, slot)
+    compat.assign(armature, copy, slot)
+    return copy
+
+
+def original(action):
+    """The action that a copy or layer was made from; None for others, and where it is gone."""
+    found = action.get(_ORIGINAL) if action else None
+    return found if isinstance(found, bpy.types.Action) else None
+
+
+def layer(armature):
+    """(track, strip) of a correction layer that lies over an armature's action, or None."""
+    data = armature.animation_data
+    for track in data.nla_tracks if data else ():
+        for strip in track.strips:
+            if strip.action is not None and strip.action.get(_IS_LAYER):
+                return track, strip
+    return None
+
+
+def subject(armature):
+    """The action that an armature shows: that in use, or of its layer, or None."""
+    data = armature.animation_data
+    if data is None or data.action is not None:
+        return data and data.action
+    found = layer(armature)
+    return found and found[1].action
+
+
+def lay(scene, armature, clip):
+    """Turn a corrected copy, in use, into a layer over the action it was made from.
+
+    clip: the Clip, whose frames get keys. Between them the layer is bent so that it passes through what the copy has
+    there. At an influence of 1 the two give the copy, at 0 the original.
+    """
+    data = armature.animation_data
+    copy, slot = data.action, compat.slot_handle(armature)
+    base = original(copy)
+    frames, between = clip.frames, 0.5 * (clip.frames[1:] + clip.frames[:-1])
+    added = _added(armature, clip, base, slot, np.sort(np.concatenate([frames, between])))
+    cycles = {path: _cycles(curve) for path, curve in curves.by_path(armature).items()}
+    if base.library is None:
+        _keep_labels(armature, base, slot)
+    made = bpy.data.actions.new(f"{base.name} correction")
+    _remember(made, base, slot, copy.get(_FAKE_USER))
+    made[_IS_LAYER] = True
+    compat.assign(armature, made)
+    for bone, path, values in added:
+        for i, column in enumerate(values.T):
+            curve = compat.ensure_fcurve(armature, path, i, bone)
+            curves.write(curve, frames, column[::2])
+            bent = np.abs(column[1::2] - 0.5 * (column[2::2] + column[:-2:2])) > _STRAIGHT
+            curves.pass_halfway(curve, frames, bent, column[1::2])
+            for settings in cycles.get((path, i), ()):
+                modifier = curve.modifiers.new("CYCLES")
+                for name, value in settings.items():
+                    setattr(modifier, name, value)
+    layer_slot = compat.slot_handle(armature)
+    compat.assign(armature, None)
+    bpy.data.actions.remove(copy)
+    first = floor(min(scene.frame_start, frames[0], *base.frame_range))
+    last = ceil(max(scene.frame_end, frames[-1], *base.frame_range))
+    data.use_nla = True
+    _strip(data, base, slot, first, last, "REPLACE")
+    strip = _strip(data, made, layer_slot, first, last, "ADD")
+    # Without this the influence is 1 whatever it is set to, and with a key it could not be set by hand.
+    strip.use_animated_influence = True
+    strip.fcurves.find("influence").keyframe_points.clear()
+    strip.influence = 1.0
+
+
+def revert(armature):
+    """Go back from a copy or layer to the action it was made from; returns that. Raises FootlockError where there is no
+    way back."""
+    data = armature.animation_data
+    found = layer(armature)
+    made = found[1].action if found else data and data.action
+    base = original(made)
+    if base is None:
+        raise FootlockError(
+            f"“{armature.name}” shows no copy or layer that Footlock made: there is nothing to go back to."
+            if made is None or made.get(_SLOT) is None
+            else f"The original of “{made.name}” is gone from this file: there is nothing to go back to."
+        )
+    if data.use_tweak_mode:
+        raise FootlockError("A strip is being tweaked: leave tweak mode (Tab in the NLA Editor) and revert again.")
+    if found and data.action is not None:
+        raise FootlockError(
+            f"The action “{data.action.name}” lies over the correction layer: unlink it, or push it down, and click"
+            " Revert again."
+        )
+    slot, had_fake_user = made[_SLOT], made.get(_FAKE_USER, True)
+    if found:
+        tracks = list(data.nla_tracks)
+        below = [
+            (track, strip)
+            for track in tracks[: tracks.index(found[0])][::-1]
+            for strip in track.strips
+            if strip.action == base
+        ]
+        for track, strip in (found, *below[:1]):
+            if len(track.strips) == 1:
+                data.nla_tracks.remove(track)
+            else:
+                track.strips.remove(strip)
+    compat.assign(armature, base, slot)
+    if base.library is None:
+        base.use_fake_user = bool(had_fake_user)
+    return base
+
+
+def sentence(armature, kind):
+    """What is said of where the correction went."""
+    if kind == IN_PLACE:
+        count = len(compat.sharers(armature))
+        return f" {count} characters share this action: {'both' if count == 2 else 'all'} change." if count > 1 else ""
+    name = original(subject(armature)).name
+    if kind == NEW:
+        return f" “{name}” is kept as it was: Revert goes back to it."
+    return f" The correction is a layer over “{name}”: its influence can be set, and Revert takes it away."
+
+
+def _remember(made, base, slot, fake_user=None):
+    made[_ORIGINAL], made[_SLOT] = base, slot
+    made[_FAKE_USER] = bool(base.use_fake_user if fake_user is None else fake_user)
+    if base.library is None:
+        # Nothing uses it now, and Blender does not save what nothing uses.
+        base.use_fake_user = True
+
+
+def _added(armature, clip, base, slot, frames):
+    """(bone, data path, values (n, components)) at ``frames`` of each channel in which the action in use differs from
+    ``base``: what is to be added to the latter."""
+    found = []
+    old, new = curves.by_path_in(compat.held_by(base, slot)), curves.by_path(armature)
+    for bone in clip.bones:
+        pose_bone = armature.pose.bones[bone.name]
+        for name in ("location", clips.rotation_property(bone), "scale"):
+            path = pose_bone.path_from_id(name)
+            before = _sampled(old, path, getattr(pose_bone, name), frames)
+            after = _sampled(new, path, getattr(pose_bone, name), frames)
+            if not np.array_equal(before, after):
+                found.append((bone.name, path, after - before))
+    return found
+
+
+def _sampled(paths, path, values, frames):
+    columns = [
+        curves.sample(paths[path, i], frames) if (path, i) in paths else np.full(len(frames), float(value))
+        for i, value in enumerate(values)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _default(name):
+    return _UNTURNED if name == "rotation_quaternion" else np.full(4, _DEFAULTS[name])
+
+
+def _keep_labels(armature, base, slot):
+    """Give ``base`` the contact curves that only its copy, in use, has."""
+    copy = armature.animation_data.action
+    own = {path: curve for (path, _), curve in curves.by_path(armature).items() if curves.is_own(path)}
+    there = curves.by_path_in(compat.held_by(base, slot))
+    keys = {path: curves.keys(curve) for path, curve in own.items() if (path, 0) not in there}
+    groups = {path: own[path].group.name if own[path].group else "" for path in keys}
+    compat.assign(armature, base, slot)
+    for path, (frames, values) in keys.items():
+        curves.write(compat.ensure_fcurve(armature, path, 0, groups[path]), frames, values, "CONSTANT")
+    compat.assign(armature, copy, slot)
+
+
+def _cycles(curve):
+    """Settings of the cycles modifiers of a curve."""
+    names = ("mode_before", "mode_after", "cycles_before", "cycles_after")
+    return [{name: getattr(one, name) for name in names} for one in curve.modifiers if one.type == "CYCLES"]
+
+
+def _strip(data, action, slot, first, last, blend):
+    """A strip on a new track on top that plays an action as it is from one frame to another."""
+    track = data.nla_tracks.new()
+    track.name = f"Footlock: {action.name}"
+    strip = track.strips.new(action.name, first, action)
+    compat.set_strip_slot(strip, slot)
+    strip.use_sync_length = False
+    strip.action_frame_start, strip.action_frame_end = first, last
+    strip.frame_start, strip.frame_end = first, last
+    strip.blend_type, strip.extrapolation = blend, "HOLD"
+    return strip

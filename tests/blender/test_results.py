@@ -1,0 +1,282 @@
+"""A correction in a copy or in a layer of its own: what the rig does then, and the way back, after save and reload."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import bpy
+import numpy as np
+from blender import rigs
+from blender.test_actions import FRAMES, TOES, ActionCase
+from blender.test_bad_input import Refused
+
+from footlock.operators import remove_sliding
+from footlock.rig import compat, contact_property, mapping, results
+
+HALVES = FRAMES[:-1] + 0.5
+
+
+class ResultCase(ActionCase):
+    def toes(self, armature, frames=FRAMES):
+        """Heads (frames, 2, 3) of the toes as the rig is evaluated, metres."""
+        return rigs.evaluated(armature, frames, TOES)[0]
+
+    def reopened(self, name="Biped"):
+        """The armature of that name after the file was saved and opened again, made active."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "saved.blend")
+            bpy.ops.wm.save_as_mainfile(filepath=path)
+            bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
+        armature = bpy.data.objects[name]
+        bpy.context.view_layer.objects.active = armature
+        return armature
+
+    def fitted(self, **options):
+        """A walk whose root fits, so that the correction is of some centimetres."""
+        rigs.new_file()
+        armature = self.walker(**options)
+        bpy.ops.footlock.fit_root()
+        return armature
+
+    def in_place(self, **options):
+        """What the same correction gives in place: toes at whole frames and halfway."""
+        armature = self.fitted(**options)
+        self.run_removal()
+        return self.toes(armature), self.toes(armature, HALVES)
+
+    def slot(self, armature):
+        slot = getattr(armature.animation_data, "action_slot", None)
+        return slot and slot.identifier
+
+
+class NewAction(ResultCase):
+    def test_the_original_is_kept_and_comes_back_after_reload(self):
+        wanted, between = self.in_place()
+        armature = self.fitted()
+        action, slot, source = armature.animation_data.action.name, self.slot(armature), self.toes(armature)
+        held = rigs.dump(armature)
+        said = self.run_removal(result="NEW")
+        self.assertIn(f"“{action}” is kept as it was: Revert goes back to it.", said)
+        self.assertNotEqual(armature.animation_data.action.name, action)
+        self.assertEqual(self.slot(armature), slot)
+        np.testing.assert_allclose(self.toes(armature), wanted, atol=1e-6)
+        np.testing.assert_allclose(self.toes(armature, HALVES), between, atol=1e-6)
+
+        armature = self.reopened()
+        np.testing.assert_allclose(self.toes(armature), wanted, atol=1e-6)
+        self.assertEqual(bpy.ops.footlock.revert(), {"FINISHED"})
+        self.assertEqual(armature.animation_data.action.name, action)
+        self.assertEqual(self.slot(armature), slot)
+        self.assertFalse(armature.animation_data.action.use_fake_user)
+        self.assertEqual(rigs.dump(armature), held)
+        np.testing.assert_array_equal(self.toes(armature), source)
+        self.assertFalse(bpy.ops.footlock.revert.poll())
+        armature = self.reopened()
+        np.testing.assert_array_equal(self.toes(armature), source)
+
+    def test_a_fake_user_stays_one(self):
+        armature = self.walker()
+        armature.animation_data.action.use_fake_user = True
+        self.run_removal(result="NEW")
+        bpy.ops.footlock.revert()
+        self.assertTrue(armature.animation_data.action.use_fake_user)
+
+    def test_a_second_run_goes_on_in_the_copy(self):
+        armature = self.walker()
+        action = armature.animation_data.action
+        self.assertEqual(bpy.ops.footlock.fit_root(result="NEW"), {"FINISHED"})
+        copy = armature.animation_data.action
+        self.run_removal(result="NEW")
+        self.assertEqual(armature.animation_data.action, copy)
+        self.assertEqual(len(bpy.data.actions), 2)
+        for side in "LR":
+            self.assertLess(self.slides(armature, side), 5e-5)
+        bpy.ops.footlock.revert()
+        self.assertEqual(armature.animation_data.action, action)
+
+    def test_undo(self):
+        armature = self.walker()
+        action = armature.animation_data.action.name
+        for result in ("NEW", "LAYER"):
+            with self.subTest(result):
+                bpy.ops.ed.undo_push(message="before")
+                bpy.ops.footlock.remove_sliding("EXEC_DEFAULT", True, result=result)
+                bpy.ops.ed.undo()
+                armature = bpy.data.objects["Biped"]
+                self.assertEqual(armature.animation_data.action.name, action)
+                self.assertEqual(len(armature.animation_data.nla_tracks), 0)
+
+    def test_an_original_that_is_gone(self):
+        armature = self.walker()
+        action = armature.animation_data.action
+        self.run_removal(result="NEW")
+        bpy.data.actions.remove(action)
+        with self.assertRaisesRegex(RuntimeError, "no copy or layer|is gone"):
+            bpy.ops.footlock.revert()
+        with self.assertRaisesRegex(remove_sliding.FootlockError, "is gone from this file"):
+            results.revert(armature)
+
+    def test_refused_in_tweak_mode(self):
+        armature = self.walker()
+        data = armature.animation_data
+        action = data.action
+        data.action = None
+        strip = data.nla_tracks.new().strips.new("Strip", 1, action)
+        if compat.LAYERED:
+            strip.action_slot = action.slots[0]
+        data.nla_tracks.active = data.nla_tracks[0]
+        strip.select = True
+        data.use_tweak_mode = True
+        for result in ("NEW", "LAYER"):
+            Refused.refused(self, "tweak mode", [lambda result=result: bpy.ops.footlock.remove_sliding(result=result)])
+
+
+class Layer(ResultCase):
+    def test_influence(self):
+        """1 gives the corrected toes, 0 the source, and half of it half the way; it may be set after reload, too."""
+        for mode in ("QUATERNION", *rigs.EULERS[:2]):
+            with self.subTest(mode):
+                wanted, between = self.in_place(mode=mode)
+                armature = self.fitted(mode=mode)
+                source, action = self.toes(armature), armature.animation_data.action.name
+                before = {key: rigs.dump_curve(curve) for key, curve in rigs.curves(armature).items()}
+                said = self.run_removal(result="LAYER")
+                self.assertIn(f"a layer over “{action}”", said)
+                self.assertIsNone(armature.animation_data.action)
+                armature = self.reopened()
+                _, strip = results.layer(armature)
+                self.assertEqual(strip.influence, 1.0)
+                self.assertLess(np.abs(self.toes(armature) - wanted).max(), 1e-4)
+                self.assertLess(np.abs(self.toes(armature, HALVES) - between).max(), 1e-4)
+                strip.influence = 0.0
+                self.assertLess(np.abs(self.toes(armature) - source).max(), 1e-6)
+                strip.influence = 0.5
+                offset = wanted - source
+                off = np.linalg.norm(self.toes(armature) - source - 0.5 * offset, axis=-1)
+                way = np.linalg.norm(offset, axis=-1)
+                self.assertGreater(way.max(), 0.05)
+                self.assertLess((off - 0.05 * way).max(), 2e-3)
+                self.assertEqual(bpy.ops.footlock.revert(), {"FINISHED"})
+                self.assertEqual(len(armature.animation_data.nla_tracks), 0)
+                self.assertEqual(armature.animation_data.action.name, action)
+                self.assertEqual(rigs.dump(armature), before)
+                np.testing.assert_array_equal(self.toes(armature), source)
+
+    def test_after_a_fitted_root(self):
+        """The layer has the root's part, too, and labels of the copy come back to the original."""
+        rigs.new_file()
+        armature = rigs.biped()
+        rigs.walk(armature, FRAMES)
+        source = self.toes(armature)
+        legs = mapping.of(armature)
+        bpy.ops.footlock.fit_root(result="LAYER")
+        contact_property.write(armature, legs, FRAMES, self.labels())
+        self.run_removal(result="LAYER")
+        for side in "LR":
+            self.assertLess(self.slides(armature, side), 1e-4)
+        results.layer(armature)[1].influence = 0.0
+        np.testing.assert_allclose(self.toes(armature), source, atol=1e-6)
+        bpy.ops.footlock.revert()
+        np.testing.assert_array_equal(contact_property.read(armature, legs, FRAMES), self.labels())
+
+    def test_over_another_strip(self):
+        """A strip that was there below stays there."""
+        armature = self.walker(root=True)
+        data = armature.animation_data
+        action, slot = data.action, getattr(data, "action_slot", None)
+        rigs.new_action(armature, "Below")
+        rigs.key(armature, armature.pose.bones["root"].path_from_id("location"), np.full((60, 3), 0.4), FRAMES)
+        strip = data.nla_tracks.new().strips.new("Below", 1, data.action)
+        if compat.LAYERED:
+            strip.action_slot = data.action_slot
+        data.action = action
+        if compat.LAYERED:
+            data.action_slot = slot
+        source = self.toes(armature)
+        self.run_removal(result="LAYER")
+        for side in "LR":
+            self.assertLess(self.slides(armature, side), 1e-4)
+        results.layer(armature)[1].influence = 0.0
+        np.testing.assert_allclose(self.toes(armature), source, atol=1e-6)
+        bpy.ops.footlock.revert()
+        self.assertEqual([one.name for track in data.nla_tracks for one in track.strips], ["Below"])
+        np.testing.assert_allclose(self.toes(armature), source, atol=1e-6)
+
+    def test_cycles_go_on(self):
+        armature = self.walker()
+        for curve in rigs.curves(armature).values():
+            curve.modifiers.new("CYCLES")
+        bpy.context.scene.frame_end = 250
+        self.run_removal(result="LAYER")
+        there = self.toes(armature, FRAMES[5:15])
+        np.testing.assert_allclose(self.toes(armature, FRAMES[5:15] + 59.0), there, atol=1e-5)
+
+    def test_axes_and_angles_are_refused(self):
+        self.walker(mode="AXIS_ANGLE")
+        Refused.refused(self, "turns by axis and angle", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
+
+    def test_a_pose_without_keys(self):
+        armature = self.walker()
+        channels = rigs.curves(armature)
+        compat.remove_fcurve(armature, armature.pose.bones["pelvis"].path_from_id("location"), 0)
+        self.assertTrue(channels)
+        armature.pose.bones["pelvis"].location[0] = 0.2
+        Refused.refused(self, "posed without keys", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
+
+    def test_buttons_say_what_to_do(self):
+        armature = self.walker()
+        self.run_removal(result="LAYER")
+        with self.assertRaisesRegex(RuntimeError, "poll.* failed|click Revert first"):
+            bpy.ops.footlock.remove_sliding()
+        self.assertIsNotNone(results.layer(armature))
+
+
+class Shared(ResultCase):
+    def two(self):
+        """Two characters that share an action and, where there are any, its slot."""
+        armature = self.walker()
+        other = armature.copy()
+        other.name = "Other"
+        bpy.context.scene.collection.objects.link(other)
+        bpy.context.view_layer.update()
+        self.assertEqual(other.animation_data.action, armature.animation_data.action)
+        return armature, other
+
+    def test_in_place_says_so(self):
+        armature, other = self.two()
+        self.assertIn("2 characters share this action: both change.", self.run_removal())
+        np.testing.assert_allclose(self.toes(other), self.toes(armature), atol=1e-6)
+
+    def test_a_copy_changes_ours_alone(self):
+        for result in ("NEW", "LAYER"):
+            with self.subTest(result):
+                rigs.new_file()
+                armature, other = self.two()
+                held, source = rigs.dump(other), self.toes(other)
+                self.assertNotIn("share", self.run_removal(result=result))
+                self.assertEqual(rigs.dump(other), held)
+                np.testing.assert_array_equal(self.toes(other), source)
+                for side in "LR":
+                    self.assertLess(self.slides(armature, side), 1e-4)
+
+    @unittest.skipUnless(compat.LAYERED, "actions have no slots here")
+    def test_the_slot_in_use_and_no_other(self):
+        armature = self.walker()
+        action = armature.animation_data.action
+        other = rigs.biped("Other")
+        other.animation_data_create().action = action
+        other.animation_data.action_slot = action.slots.new(id_type="OBJECT", name="Other")
+        rigs.walk(other, FRAMES, speed=0.5)
+        bpy.context.view_layer.objects.active = armature
+        held, source = rigs.dump(other), self.toes(other)
+        for result in ("LAYER", "NEW", "IN_PLACE"):
+            with self.subTest(result):
+                self.assertNotIn("share", self.run_removal(result=result))
+                self.assertEqual(rigs.dump(other), held)
+                np.testing.assert_array_equal(self.toes(other), source)
+                for side in "LR":
+                    self.assertLess(self.slides(armature, side), 1e-4)
+                if result != "IN_PLACE":
+                    bpy.ops.footlock.revert()
+                    self.assertEqual(armature.animation_data.action, action)
+                    self.assertEqual(self.slot(armature), "OBBiped")
