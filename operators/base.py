@@ -16,8 +16,8 @@ class ArmatureOperator:
         if armature is None or armature.type != "ARMATURE":
             cls.poll_message_set("Select the armature of the character")
             return False
-        if armature.data.library is not None:
-            cls.poll_message_set("The armature is linked from another file: make a library override of it and its data")
+        if armature.library is not None:
+            cls.poll_message_set("The armature is linked from another file: make a library override of it")
             return False
         if armature.mode == "EDIT":
             cls.poll_message_set("Leave Edit Mode")

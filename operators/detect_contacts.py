@@ -95,8 +95,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
             contact_property.write_judged(armature, legs, frames, found.speed, found.height)
         else:
             contact_property.remove_judged(armature, legs)
-        if not len(armature.data.footlock.legs):
-            mapping.store(armature, legs)
+        mapping.remember(armature, legs)
         # What is said is of the curves as they are now, kept ones and other frames included.
         found = replace(found, labels=contact_property.read(armature, legs, frames))
         mapping.store_found(armature, found)

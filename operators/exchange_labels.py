@@ -33,8 +33,7 @@ def _write(armature, legs, frames, found):
     if len(kept) == len(legs.legs):
         raise FootlockError("All contact curves are locked or muted: unlock and unmute those that shall be written.")
     contact_property.write(armature, legs, frames, found, skip=kept)
-    if not len(armature.data.footlock.legs):
-        mapping.store(armature, legs)
+    mapping.remember(armature, legs)
     mapping.forget(armature)
     counts = [len(contacts.runs(found[:, i] > contact_property.LEVEL)) for i in range(found.shape[1])]
     return ", ".join(

@@ -33,7 +33,6 @@ def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     Nothing is written where the root fits as it is. Raises FootlockError, with nothing changed, where the root cannot
     be moved or no foot is planted.
     """
-    result = results.IN_PLACE if result == results.IN_PLACE else results.NEW
     clip = clips.read(scene, armature, legs, unit)
     results.check(armature, (), result)
     bone = root.carrying(clip)
@@ -49,9 +48,9 @@ def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     before, notes = slide.measure(toes, labels), ""
     after = before
     if found.kind != "none":
-        results.begin(armature, result)
+        results.begin(armature, result, {one.name for one in clip.bones})
         notes = correction.baked_sentence(correction.move_level(armature, clip, bone, found.shift))
-        notes += results.sentence(armature, result)
+        notes += results.sentence(armature, results.NEW if result == results.LAYER else result)
         after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
     return Fitted(bone, found, before, after, notes)
 
@@ -69,8 +68,7 @@ class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator)
         done = fit(context.scene, armature, legs, self.unit, result=self.result)
         if done.fit.kind == "none":
             return f"The root fits the feet already: “{done.bone}” was left as it is.{legs_note(legs)}"
-        if not len(armature.data.footlock.legs):
-            mapping.store(armature, legs)
+        mapping.remember(armature, legs)
         mapping.forget(armature)
         return f"{sentence(done)}{legs_note(legs)}"
 

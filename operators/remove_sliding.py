@@ -106,7 +106,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
     result = _solve(clip, legs, pose, solved, settings, ground, options)
-    results.begin(armature, options.result)
+    results.begin(armature, options.result, {bone.name for bone in clip.bones})
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
     baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
     written = clips.read(scene, armature, legs, clip.unit)
@@ -271,8 +271,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
         # The panel shows these for the whole clip only.
         options = self._options(context.scene) if self.method == "offline" else Options(result=self.result)
         done = remove(context.scene, armature, legs, settings, self.unit, options=options)
-        if not len(armature.data.footlock.legs):
-            mapping.store(armature, legs)
+        mapping.remember(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
         return sentence(legs, done)
 

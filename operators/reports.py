@@ -62,6 +62,7 @@ def corrected(done, said):
         "pelvis": source.legs.pelvis,
         "legs": legs,
         "converged": done.converged,
+        "notes": done.notes.strip(),
         **said,
     }
 
@@ -96,6 +97,8 @@ def line(report):
         parts.append(_root_words(report["root"]))
     if "root_fit" in report:
         parts.append(f"root {_ROOT_FITS[report['root_fit']['fit']]}")
+    if report["notes"]:
+        parts.append(report["notes"].rstrip("."))
     if not report["converged"]:
         parts.append("the solver stopped early")
     return f"{report['input']} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s"

@@ -215,6 +215,13 @@ def write_at_keys(curve, frames, values, span=None):
     curve.update()
 
 
+def digest(curve):
+    """What tells whether the keys of a curve were edited."""
+    return b"".join(
+        array.tobytes() for name, array in _attributes(curve.keyframe_points).items() if "select" not in name
+    )
+
+
 def _replace(curve, span, co, left, right, interpolation, handles):
     """New keys, ``co`` and handles (n, 2), in place of those within a span, or of all."""
     points = curve.keyframe_points

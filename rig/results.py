@@ -18,14 +18,10 @@ from . import compat, curves
 
 IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
 
-# Properties of a copy or a layer: the action it was made from, the slot in use, whether that had a fake user, and, for
-# a layer, that it is one.
-_ORIGINAL, _SLOT, _FAKE_USER, _IS_LAYER = (
-    "footlock_original",
-    "footlock_slot",
-    "footlock_fake_user",
-    "footlock_layer",
-)
+# Properties of a copy or a layer: the action it was made from, the slot in use, whether that had a fake user; of a
+# layer, that it is one, and of a copy, that it is going to be one.
+_ORIGINAL, _SLOT, _FAKE_USER = "footlock_original", "footlock_slot", "footlock_fake_user"
+_IS_LAYER, _FOR_LAYER = "footlock_layer", "footlock_for_layer"
 # A layer passes through a value of its own between two frames where that is further than this from the line.
 _STRAIGHT = 1e-7
 # Values of channels that no strip moves.
@@ -79,11 +75,18 @@ def check_writable(armature):
         )
 
 
-def begin(armature, kind):
+def begin(armature, kind, bones=()):
     """Have the action in use be one that may be changed: for results that leave it as it is a copy, unless it is one
-    already."""
-    if kind != IN_PLACE and original(armature.animation_data.action) is None:
-        copy_action(armature)
+    already. bones: names of those that ``lay`` is going to look at; a copy that was edited elsewhere is a base itself
+    then."""
+    action = armature.animation_data.action
+    if kind == IN_PLACE or (kind == NEW and original(action) is not None):
+        return
+    if kind == LAYER and original(action) is not None and action.get(_FOR_LAYER) and not _edited(armature, bones):
+        return
+    copy = copy_action(armature)
+    if kind == LAYER:
+        copy[_FOR_LAYER] = True
 
 
 def copy_action(armature):
@@ -106,7 +109,7 @@ def original(action):
 def layer(armature):
     """(track, strip) of a correction layer that lies over an armature's action, or None."""
     data = armature.animation_data
-    for track in data.nla_tracks if data else ():
+    for track in reversed([track for track in data.nla_tracks if not track.mute] if data else []):
         for strip in track.strips:
             if strip.action is not None and strip.action.get(_IS_LAYER):
                 return track, strip
@@ -134,8 +137,7 @@ def lay(scene, armature, clip):
     frames, between = clip.frames, 0.5 * (clip.frames[1:] + clip.frames[:-1])
     added = _added(armature, clip, base, slot, np.sort(np.concatenate([frames, between])))
     cycles = {path: _cycles(curve) for path, curve in curves.by_path(armature).items()}
-    if base.library is None:
-        _keep_labels(armature, base, slot)
+    labels = _labels(armature, base, slot)
     made = bpy.data.actions.new(f"{base.name} correction")
     _remember(made, base, slot, copy.get(_FAKE_USER))
     made[_IS_LAYER] = True
@@ -151,6 +153,10 @@ def lay(scene, armature, clip):
                 for name, value in settings.items():
                     setattr(modifier, name, value)
     layer_slot = compat.slot_handle(armature)
+    if base.library is None:
+        compat.assign(armature, base, slot)
+    for path, group, at, values in labels:
+        curves.write(compat.ensure_fcurve(armature, path, 0, group), at, values, "CONSTANT")
     compat.assign(armature, None)
     bpy.data.actions.remove(copy)
     first = floor(min(scene.frame_start, frames[0], *base.frame_range))
@@ -198,6 +204,9 @@ def revert(armature):
                 data.nla_tracks.remove(track)
             else:
                 track.strips.remove(strip)
+    if not found:
+        # A person may have worked on it since, and Blender does not save what nothing uses.
+        made.use_fake_user = True
     compat.assign(armature, base, slot)
     if base.library is None:
         base.use_fake_user = bool(had_fake_user)
@@ -251,17 +260,27 @@ def _default(name):
     return _UNTURNED if name == "rotation_quaternion" else np.full(4, _DEFAULTS[name])
 
 
-def _keep_labels(armature, base, slot):
-    """Give ``base`` the contact curves that only its copy, in use, has."""
-    copy = armature.animation_data.action
-    own = {path: curve for (path, _), curve in curves.by_path(armature).items() if curves.is_own(path)}
+def _labels(armature, base, slot):
+    """(data path, group, frames, values) of each contact curve that the action in use has and ``base`` has not."""
     there = curves.by_path_in(compat.held_by(base, slot))
-    keys = {path: curves.keys(curve) for path, curve in own.items() if (path, 0) not in there}
-    groups = {path: own[path].group.name if own[path].group else "" for path in keys}
-    compat.assign(armature, base, slot)
-    for path, (frames, values) in keys.items():
-        curves.write(compat.ensure_fcurve(armature, path, 0, groups[path]), frames, values, "CONSTANT")
-    compat.assign(armature, copy, slot)
+    return [
+        (path, curve.group.name if curve.group else "", *curves.keys(curve))
+        for (path, _), curve in curves.by_path(armature).items()
+        if curves.is_own(path) and (path, 0) not in there
+    ]
+
+
+def _edited(armature, bones):
+    """True where the copy in use differs from what it was made of in more than the bones of these names and labels."""
+    action = armature.animation_data.action
+    held = compat.held_by(original(action), action[_SLOT])
+    kept = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in (held.fcurves if held else ())}
+    now = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in compat.fcurves(armature)}
+    return any(
+        kept.get(key) != now.get(key)
+        for key in kept.keys() | now.keys()
+        if curves.bone_and_property(key[0])[0] not in bones and not curves.is_own(key[0])
+    )
 
 
 def _cycles(curve):

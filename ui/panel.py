@@ -212,10 +212,11 @@ def _draw_subject(layout, armature):
         layout.label(text=action.name, icon="ACTION", translate=False)
         if action.library is not None:
             layout.operator("footlock.copy_action", icon="DUPLICATE")
-    elif nla.live_strips(armature.animation_data):
-        _draw_hint(layout, "NLA strips alone move it", icon="NLA")
+    strips = results.layer(armature) is None and nla.live_strips(armature.animation_data)
+    if strips:
+        _draw_hint(layout, "NLA strips move it, too" if action else "NLA strips alone move it", icon="NLA")
         layout.operator("footlock.bake_nla", icon="NLA_PUSHDOWN")
-    else:
+    elif action is None:
         _draw_hint(layout, "Assign or import an animation", icon="ACTION")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from blender import rigs
+from blender.corrections import CorrectionCase
 from blender.test_bad_input import Refused
 from blender.test_batch import run
 
@@ -112,6 +113,7 @@ class TweakMode(unittest.TestCase):
             planted = (labels[1:, i] & labels[:-1, i]) & ~(done.out_of_reach[1:, i] | done.out_of_reach[:-1, i])
             steps = np.linalg.norm(np.diff(heads[:, i], axis=0), axis=1)
             self.assertLess(steps[planted].max(), 5e-5)
+        CorrectionCase.only_legs_and_carrier(self, armature, legs, held)
         after = rigs.dump(armature)
         for path, curve in rigs.curves(armature).items():
             np.testing.assert_allclose(rigs.values(curve)[0] % 1.0, 0.0, err_msg=str(path))

@@ -179,6 +179,18 @@ class Layer(ResultCase):
         bpy.ops.footlock.revert()
         np.testing.assert_array_equal(contact_property.read(armature, legs, FRAMES), self.labels())
 
+    def test_a_copy_that_was_edited_is_a_base_itself(self):
+        """Nothing that a person did to the copy since is lost."""
+        armature = self.walker()
+        bpy.ops.footlock.fit_root(result="LAYER")
+        copy = armature.animation_data.action
+        rigs.key(armature, 'pose.bones["hand"].location', np.ones((2, 3)), [1.0, 9.0])
+        held = rigs.dump(armature)
+        self.run_removal(result="LAYER")
+        self.assertEqual(results.original(results.subject(armature)), copy)
+        bpy.ops.footlock.revert()
+        self.assertEqual(rigs.dump(armature), held)
+
     def test_over_another_strip(self):
         """A strip that was there below stays there."""
         armature = self.walker(root=True)
@@ -280,3 +292,93 @@ class Shared(ResultCase):
                     bpy.ops.footlock.revert()
                     self.assertEqual(armature.animation_data.action, action)
                     self.assertEqual(self.slot(armature), "OBBiped")
+
+
+class OfAnotherFile(ResultCase):
+    """Characters that are linked, with and without a library override."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.library = str(Path(folder.name) / "library.blend")
+        rigs.biped()
+        rigs.walk(bpy.context.object, FRAMES)
+        bpy.ops.wm.save_as_mainfile(filepath=self.library)
+
+    def linked(self, override=None):
+        """The character, linked into a new file; ``override``: "object", or with its data, "hierarchy"."""
+        rigs.new_file()
+        with bpy.data.libraries.load(self.library, link=True) as (_, wanted):
+            wanted.objects = ["Biped"]
+        armature = wanted.objects[0]
+        bpy.context.scene.collection.objects.link(armature)
+        if override == "object":
+            armature = armature.override_create(remap_local_usages=True)
+        elif override:
+            armature = armature.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+        if override == "hierarchy" and armature.data.library is not None:
+            armature.data.override_create(remap_local_usages=True)
+        bpy.context.view_layer.objects.active = armature
+        bpy.context.view_layer.update()
+        return armature
+
+    def test_linked_is_refused(self):
+        self.linked()
+        with self.assertRaisesRegex(RuntimeError, "poll.* failed|make a library override"):
+            bpy.ops.footlock.detect_contacts()
+
+    def test_a_linked_action_is_refused_or_copied(self):
+        armature = self.linked("object")
+        pattern = "linked from another file .* click Copy Action"
+        Refused.refused(self, pattern, [bpy.ops.footlock.detect_contacts, bpy.ops.footlock.fit_root])
+        source = self.toes(armature)
+        linked = armature.animation_data.action
+        self.assertEqual(bpy.ops.footlock.copy_action(), {"FINISHED"})
+        self.assertIsNone(armature.animation_data.action.library)
+        np.testing.assert_array_equal(self.toes(armature), source)
+        bpy.ops.footlock.revert()
+        self.assertEqual(armature.animation_data.action, linked)
+
+    def test_everything_survives_save_and_reload(self):
+        for override in ("object", "hierarchy"):
+            with self.subTest(override):
+                armature = self.linked(override)
+                self.assertIsNotNone(armature.override_library)
+                self.assertEqual(override == "hierarchy", armature.data.library is None)
+                bpy.ops.footlock.copy_action()
+                bpy.ops.footlock.map_legs(left="thigh.L|shin.L|foot.L", right="thigh.R|shin.R|foot.R|toe.R")
+                self.assertEqual(bpy.ops.footlock.detect_contacts(), {"FINISHED"})
+                legs = mapping.of(armature)
+                self.assertEqual(legs.legs[0].toe, "")
+                contact_property.write(armature, legs, FRAMES, self.labels())
+                armature = self.reopened(armature.name)
+                self.assertEqual(mapping.of(armature), legs)
+                np.testing.assert_array_equal(contact_property.read(armature, legs, FRAMES), self.labels())
+                bpy.ops.footlock.map_legs()
+                contact_property.write(armature, mapping.of(armature), FRAMES, self.labels())
+                self.run_removal()
+                wanted = self.toes(armature)
+                armature = self.reopened(armature.name)
+                np.testing.assert_array_equal(self.toes(armature), wanted)
+                for side in "LR":
+                    self.assertLess(self.slides(armature, side), 5e-5)
+
+    def test_a_layer_survives_save_and_reload(self):
+        armature = self.linked("object")
+        source = self.toes(armature)
+        bpy.ops.footlock.copy_action()
+        contact_property.write(armature, mapping.of(armature), FRAMES, self.labels())
+        self.run_removal(result="LAYER")
+        armature = self.reopened(armature.name)
+        for side in "LR":
+            self.assertLess(self.slides(armature, side), 1e-4)
+        bpy.ops.footlock.revert()
+        np.testing.assert_array_equal(contact_property.read(armature, mapping.of(armature), FRAMES), self.labels())
+        bpy.ops.footlock.revert()
+        np.testing.assert_array_equal(self.toes(armature), source)
+
+    def test_lists_that_cannot_be_edited(self):
+        self.linked("object")
+        Refused.refused(self, "list of its legs cannot be edited", [bpy.ops.footlock.add_leg])
+        Refused.refused(self, "assign an action of this file", [bpy.ops.footlock.map_legs])
