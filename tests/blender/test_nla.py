@@ -10,11 +10,13 @@ from blender import rigs
 from blender.corrections import CorrectionCase
 from blender.test_bad_input import Refused
 from blender.test_batch import run
+from blender.test_panel import drawn
 
 from footlock.operators import detect_contacts, fit_root, remove_sliding
 from footlock.rig import clip as reading
 from footlock.rig import compat, contact_property, mapping, results
 from footlock.solvers.errors import FootlockError
+from footlock.ui import panel
 
 FRAMES = np.arange(1.0, 61.0)
 START, SCALE = 101.0, 2.0
@@ -261,6 +263,7 @@ class Bake(unittest.TestCase):
         armature, *_ = self.strips()
         with self.assertRaisesRegex(RuntimeError, "poll.* failed|click Bake from NLA"):
             bpy.ops.footlock.detect_contacts()
+        self.assertIn("footlock.bake_nla", drawn(panel.FOOTLOCK_PT_main).buttons)
         with self.assertRaisesRegex(FootlockError, "click Bake from NLA"):
             reading.read(bpy.context.scene, armature, mapping.of(armature))
 

@@ -24,7 +24,7 @@ CLIP = DATA / "cmu_131_01.bvh"
 PANELS = [cls for cls in ui.classes if issubclass(cls, bpy.types.Panel)]
 BUTTONS = {
     "footlock.detect_contacts": "DetectionProperties",
-    "footlock.fit_root": "ClipProperties",
+    "footlock.fit_root": "ResultProperties",
     "footlock.remove_sliding": "RemovalProperties",
 }
 HINTS = {"Select the armature of the character", "Assign or import an animation", "Found by their names when needed"}

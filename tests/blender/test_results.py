@@ -9,9 +9,11 @@ import numpy as np
 from blender import rigs
 from blender.test_actions import FRAMES, TOES, ActionCase
 from blender.test_bad_input import Refused
+from blender.test_panel import drawn
 
 from footlock.operators import remove_sliding
 from footlock.rig import compat, contact_property, mapping, results
+from footlock.ui import panel
 
 HALVES = FRAMES[:-1] + 0.5
 
@@ -243,6 +245,33 @@ class Layer(ResultCase):
         self.assertIsNotNone(results.layer(armature))
 
 
+class InThePanel(ResultCase):
+    def main(self):
+        return drawn(panel.FOOTLOCK_PT_main)
+
+    def test_the_way_back_is_there_when_there_is_one(self):
+        self.walker()
+        self.assertNotIn("footlock.revert", self.main().buttons)
+        for result, slider in (("NEW", False), ("LAYER", True)):
+            with self.subTest(result):
+                self.run_removal(result=result)
+                self.assertIn("footlock.revert", self.main().buttons)
+                self.assertEqual("Influence" in self.main().said, slider)
+                self.assertNotIn("footlock.bake_nla", self.main().buttons)
+                self.assertIsNotNone(drawn(panel.FOOTLOCK_PT_result))
+                bpy.ops.footlock.revert()
+                self.assertNotIn("footlock.revert", self.main().buttons)
+                self.assertIsNone(drawn(panel.FOOTLOCK_PT_result))
+
+    def test_the_buttons_pass_the_result_that_is_set(self):
+        self.walker()
+        bpy.context.scene.footlock.result = "LAYER"
+        buttons = self.main().buttons
+        for name in ("fit_root", "remove_sliding"):
+            self.assertEqual(buttons[f"footlock.{name}"][0].result, "LAYER")
+        self.assertIn("Result", drawn(panel.FOOTLOCK_PT_removal).said)
+
+
 class Shared(ResultCase):
     def two(self):
         """Two characters that share an action and, where there are any, its slot."""
@@ -332,6 +361,7 @@ class OfAnotherFile(ResultCase):
         armature = self.linked("object")
         pattern = "linked from another file .* click Copy Action"
         Refused.refused(self, pattern, [bpy.ops.footlock.detect_contacts, bpy.ops.footlock.fit_root])
+        self.assertIn("footlock.copy_action", drawn(panel.FOOTLOCK_PT_main).buttons)
         source = self.toes(armature)
         linked = armature.animation_data.action
         self.assertEqual(bpy.ops.footlock.copy_action(), {"FINISHED"})
