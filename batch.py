@@ -285,7 +285,7 @@ def _correct(scene, armature, legs, given, options):
     bpy.context.view_layer.update()
     correction.check(armature, legs)
     result = _RESULTS[options.result]
-    results.check(armature, correction.keyed(armature, legs), result)
+    results.check(armature, correction.keyed(armature, legs, options.stretch > 0.0), result)
     if armature.animation_data.action.library is not None:
         results.begin(armature, result)  # for the contact curves, which else are of the original, too
     if options.root_scale != 1.0:
@@ -301,7 +301,7 @@ def _correct(scene, armature, legs, given, options):
     extent = _extent(scene, options)
     done = remove_sliding.remove(scene, armature, legs, _removal(options), source.unit, weights, extent)
     if options.markers:
-        markers.write(results.subject(armature), legs, done.clip.frames, found)
+        markers.write(results.labelled(armature), legs, done.clip.frames, found)
     return done, said
 
 

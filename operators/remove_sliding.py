@@ -83,7 +83,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     the rig or its action forbid it or there is no contact curve.
     """
     left = correction.check(armature, legs, options.only_keys)
-    results.check(armature, correction.keyed(armature, legs), options.result)
+    results.check(armature, correction.keyed(armature, legs, settings.stretch > 0.0), options.result)
     clip = clips.read(scene, armature, legs, unit)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:

@@ -52,12 +52,13 @@ def check(armature, legs, only_keys=False):
     return found
 
 
-def keyed(armature, legs):
-    """(pose bone, its properties) of all that a correction may key."""
+def keyed(armature, legs, stretched=False):
+    """(pose bone, its properties) of all that a correction may key, the scale of legs that may be ``stretched``
+    included."""
     pose_bones = armature.pose.bones
     bones = [pose_bones[name] for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name]
-    rotated = [(bone, (clips.rotation_property(bone), "scale")) for bone in bones]
-    return [(pose_bones[legs.carrier or legs.pelvis], ("location",)), *rotated]
+    turned = [(bone, (clips.rotation_property(bone), *(["scale"] if stretched else []))) for bone in bones]
+    return [(pose_bones[legs.carrier or legs.pelvis], ("location",)), *turned]
 
 
 @dataclass(frozen=True)

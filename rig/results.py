@@ -125,6 +125,13 @@ def subject(armature):
     return found and found[1].action
 
 
+def labelled(armature):
+    """The action that has the contacts: that in use, or the one under a layer, unless it is of another file."""
+    shown = subject(armature)
+    base = original(shown) if shown != armature.animation_data.action else None
+    return base if base is not None and base.library is None else shown
+
+
 def lay(scene, armature, clip):
     """Turn a corrected copy, in use, into a layer over the action it was made from.
 

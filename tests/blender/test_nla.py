@@ -230,6 +230,9 @@ class Bake(unittest.TestCase):
         armature, labels = walker()
         armature.pose.bones["thigh.R"]["switch"] = 0
         rigs.key(armature, 'pose.bones["thigh.R"]["switch"]', np.repeat([[0], [2]], 30, axis=0), FRAMES, 0)
+        mode = compat.ensure_fcurve(armature, 'pose.bones["thigh.R"].rotation_mode', 0, "thigh.R")
+        mode.keyframe_points.add(1)
+        mode.keyframe_points.foreach_set("co", [1.0, 0.0])
         strip = push_down(armature, 11.0, 1.5)
         rigs.new_action(armature, "Above")
         path = armature.pose.bones["pelvis"].path_from_id("location")
@@ -253,6 +256,8 @@ class Bake(unittest.TestCase):
         np.testing.assert_allclose(rigs.evaluated(armature, frames, self.BONES), before, atol=1e-5)
         switch = rigs.curves(armature)['pose.bones["thigh.R"]["switch"]', 0]
         self.assertEqual(rigs.values(switch)[1].tolist(), [0.0, 2.0])
+        mode = rigs.curves(armature)['pose.bones["thigh.R"].rotation_mode', 0]
+        self.assertEqual([axis.tolist() for axis in rigs.values(mode)], [[11.0], [0.0]])
         self.assertEqual(len(rigs.values(rigs.curve_of(armature, "pelvis", "location"))[0]), 90)
         after = rigs.everything()
         self.assertEqual({key: after[key] for key in held}, held)

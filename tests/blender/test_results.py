@@ -9,6 +9,7 @@ import numpy as np
 from blender import rigs
 from blender.test_actions import FRAMES, TOES, ActionCase
 from blender.test_bad_input import Refused
+from blender.test_batch import run
 from blender.test_panel import drawn
 
 from footlock.operators import remove_sliding
@@ -412,3 +413,61 @@ class OfAnotherFile(ResultCase):
         self.linked("object")
         Refused.refused(self, "list of its legs cannot be edited", [bpy.ops.footlock.add_leg])
         Refused.refused(self, "assign an action of this file", [bpy.ops.footlock.map_legs])
+
+
+class InTheBatch(ResultCase):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.source, self.target = (Path(folder.name) / name for name in ("in.blend", "out.blend"))
+
+    def batch(self, *options):
+        """The armatures by name of the file that comes out, and what was said."""
+        bpy.ops.wm.save_as_mainfile(filepath=str(self.source))
+        status, said = run(self.source, "-o", self.target, *options)
+        self.assertEqual(status, 0, said)
+        bpy.ops.wm.open_mainfile(filepath=str(self.target), load_ui=False)
+        return bpy.data.objects, said
+
+    def test_each_result(self):
+        for result, fits in (("new", False), ("layer", False), ("layer", True)):
+            with self.subTest(result, fit=fits):
+                rigs.new_file()
+                armature = self.walker()
+                source = self.toes(armature)
+                objects, _ = self.batch("--result", result, "--markers", *(["--fit-root"] if fits else []))
+                armature = objects["Biped"]
+                for side in "LR":
+                    self.assertLess(self.slides(armature, side), 1e-4)
+                self.assertEqual(results.layer(armature) is not None, result == "layer")
+                original = results.original(results.subject(armature))
+                self.assertEqual(bool(original.pose_markers), result == "layer")
+                results.revert(armature)
+                np.testing.assert_array_equal(self.toes(armature), source)
+
+    def test_a_copy_for_each_of_two_that_share(self):
+        armature = self.walker()
+        other = armature.copy()
+        other.name = "Other"
+        bpy.context.scene.collection.objects.link(other)
+        objects, _ = self.batch("--result", "new")
+        actions = {objects[name].animation_data.action for name in ("Biped", "Other")}
+        self.assertEqual(len(actions), 2)
+        for name in ("Biped", "Other"):
+            for side in "LR":
+                self.assertLess(self.slides(objects[name], side), 5e-5)
+
+    def test_what_is_left_or_shared_is_said(self):
+        armature = self.walker()
+        rigs.curve_of(armature, "foot.R", "rotation_quaternion", 0).lock = True
+        other = armature.copy()
+        bpy.context.scene.collection.objects.link(other)
+        said = self.batch()[1]
+        self.assertIn("Left as they are: Right (“foot.R” is locked). 2 characters share this action", said)
+
+    def test_not_for_bvh(self):
+        for options in (("--result", "new"), ("--bake-nla",)):
+            status, said = run("walk.bvh", "-o", self.target.with_suffix(".bvh"), *options)
+            self.assertEqual(status, 2)
+            self.assertIn("are for .blend files", said)
