@@ -50,6 +50,8 @@ def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     if found.kind != "none":
         results.begin(armature, result, {one.name for one in clip.bones})
         notes = correction.baked_sentence(correction.move_level(armature, clip, bone, found.shift))
+        if result != results.IN_PLACE:
+            results.seal(armature)
         notes += results.sentence(armature, results.NEW if result == results.LAYER else result)
         after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
     return Fitted(bone, found, before, after, notes)

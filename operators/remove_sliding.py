@@ -114,6 +114,8 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     written = written.leg_pose()
     if options.result == results.LAYER:
         results.lay(scene, armature, clip)
+    elif options.result == results.NEW:
+        results.seal(armature)
     return Removal(
         armature.name,
         clip,

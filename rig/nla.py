@@ -110,7 +110,8 @@ def check(armature, limbs):
             f"The action of “{armature.name}” is blended with the NLA strips below it: set it to Replace with an"
             " influence of 1 in the NLA Editor, or click Bake from NLA."
         )
-    for strip, path in _shown(armature, strips):
+    above = set(_names(data, own)) if own is not None else set()
+    for strip, path in _shown(armature, strips, above):
         if curves.bone_and_property(path)[0] in limbs and not curves.is_own(path):
             raise FootlockError(
                 f"NLA strips move “{armature.name}” too (“{strip.name}”): mute their tracks, or click Bake from NLA."
@@ -124,14 +125,22 @@ def moves(armature, bones):
     return any(curves.bone_and_property(path)[0] in wanted for _, path in _shown(armature, live_strips(data)))
 
 
-def _shown(armature, strips):
-    """(strip, data path) of the curves of strips that no curve of the action in use replaces."""
+def _names(data, own):
+    """Names of the strips on tracks over the one of a strip."""
+    tracks = list(data.nla_tracks)
+    place = next(i for i, track in enumerate(tracks) if own in _flat(track.strips))
+    return [strip.name for track in tracks[place + 1 :] for strip in _flat(track.strips)]
+
+
+def _shown(armature, strips, above=()):
+    """(strip, data path) of the curves of strips that no curve of the action in use replaces, as it does none of those
+    strips, by name, that lie ``above`` it."""
     own = curves.by_path(armature) if strips else {}
     return [
         (strip, curve.data_path)
         for strip in strips
         for curve in compat.strip_fcurves(strip)
-        if not compat.is_muted(curve) and (curve.data_path, curve.array_index) not in own
+        if not compat.is_muted(curve) and (strip.name in above or (curve.data_path, curve.array_index) not in own)
     ]
 
 

@@ -7,6 +7,7 @@ Combine would seem to be made for it: that loses turns of some hundredths of a d
 toe, while a share of what is added to the parts of a quaternion is that share of the turn, but for the largest.
 """
 
+import hashlib
 from math import ceil, floor
 
 import bpy
@@ -19,9 +20,9 @@ from . import compat, curves
 IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
 
 # Properties of a copy or a layer: the action it was made from, the slot in use, whether that had a fake user; of a
-# layer, that it is one, and of a copy, that it is going to be one.
+# layer, that it is one; of a copy, that it is going to be one, and what its curves were as they came from here.
 _ORIGINAL, _SLOT, _FAKE_USER = "footlock_original", "footlock_slot", "footlock_fake_user"
-_IS_LAYER, _FOR_LAYER = "footlock_layer", "footlock_for_layer"
+_IS_LAYER, _FOR_LAYER, _STATE = "footlock_layer", "footlock_for_layer", "footlock_state"
 # A layer passes through a value of its own between two frames where that is further than this from the line.
 _STRAIGHT = 1e-7
 # Values of channels that no strip moves.
@@ -97,7 +98,15 @@ def copy_action(armature):
     copy.name, copy.use_fake_user = f"{base.name} corrected", False
     _remember(copy, base, slot)
     compat.assign(armature, copy, slot)
+    seal(armature)
     return copy
+
+
+def seal(armature):
+    """Note what a copy, in use, is now, so that a person's work on it is known."""
+    action = armature.animation_data.action
+    if original(action) is not None:
+        action[_STATE] = _state(armature)
 
 
 def original(action):
@@ -151,6 +160,8 @@ def lay(scene, armature, clip):
     compat.assign(armature, made)
     for bone, path, values in added:
         for i, column in enumerate(values.T):
+            if not column.any():
+                continue
             curve = compat.ensure_fcurve(armature, path, i, bone)
             curves.write(curve, frames, column[::2])
             bent = np.abs(column[1::2] - 0.5 * (column[2::2] + column[:-2:2])) > _STRAIGHT
@@ -211,8 +222,8 @@ def revert(armature):
                 data.nla_tracks.remove(track)
             else:
                 track.strips.remove(strip)
-    if not found:
-        # A person may have worked on it since, and Blender does not save what nothing uses.
+    if not found and made.get(_STATE) != _state(armature):
+        # A person has worked on it since, and Blender does not save what nothing uses.
         made.use_fake_user = True
     compat.assign(armature, base, slot)
     if base.library is None:
@@ -288,6 +299,15 @@ def _edited(armature, bones):
         for key in kept.keys() | now.keys()
         if curves.bone_and_property(key[0])[0] not in bones and not curves.is_own(key[0])
     )
+
+
+def _state(armature):
+    """What the curves of the action in use are."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    found = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in compat.fcurves(armature)}
+    for key in sorted(found):
+        digest.update(repr(key).encode() + found[key])
+    return digest.hexdigest()
 
 
 def _cycles(curve):

@@ -77,6 +77,19 @@ class NewAction(ResultCase):
         armature = self.reopened()
         np.testing.assert_array_equal(self.toes(armature), source)
 
+    def test_work_on_the_copy_is_not_lost(self):
+        for edited in (False, True):
+            with self.subTest(edited=edited):
+                rigs.new_file()
+                armature = self.walker()
+                self.run_removal(result="NEW")
+                copy = armature.animation_data.action.name
+                if edited:
+                    rigs.curve_of(armature, "pelvis", "location").keyframe_points[5].co[1] += 0.1
+                bpy.ops.footlock.revert()
+                self.reopened()
+                self.assertEqual(copy in bpy.data.actions, edited)
+
     def test_a_fake_user_stays_one(self):
         armature = self.walker()
         armature.animation_data.action.use_fake_user = True
@@ -216,6 +229,18 @@ class Layer(ResultCase):
         bpy.ops.footlock.revert()
         self.assertEqual([one.name for track in data.nla_tracks for one in track.strips], ["Below"])
         np.testing.assert_allclose(self.toes(armature), source, atol=1e-6)
+
+    def test_the_base_is_not_corrected_again_under_it(self):
+        armature = self.walker()
+        self.run_removal(result="LAYER")
+        data = armature.animation_data
+        data.nla_tracks.active = data.nla_tracks[0]
+        data.nla_tracks[0].strips[0].select = True
+        data.use_tweak_mode = True
+        self.assertIsNotNone(data.action)
+        Refused.refused(self, "NLA strips move “Biped” too", [bpy.ops.footlock.remove_sliding])
+        with self.assertRaisesRegex(remove_sliding.FootlockError, "leave tweak mode"):
+            results.revert(armature)
 
     def test_cycles_go_on(self):
         armature = self.walker()
