@@ -91,7 +91,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     planted = weights > contact_property.LEVEL
     if options.span is not None:
         options = replace(options, span=clip.span_in_action(options.span))
-    pose = clip.leg_pose()
+    pose = left.reaching(clip.leg_pose())
     stretched = settings.stretch > 0.0
     settings = replace(settings, stretch=0.0 if left.sizes else _stretch(pose, settings.stretch, options))
     if left.carrier:

@@ -100,7 +100,7 @@ def hold_between(scene, armature, clip, standing, left=_NOTHING_HELD):
     has none.
     """
     half = clips.halfway(scene, armature, clip)
-    pose, toe = half.leg_pose(), clip.leg_pose().toe
+    pose, toe = left.reaching(half.leg_pose()), clip.leg_pose().toe
     place = 0.5 * (toe[1:] + toe[:-1])
     away = rot.length(pose.toe - place)[..., 0]
     bent = standing & (away > _STILL_BETWEEN)

@@ -4,7 +4,7 @@ Locks of a bone's transforms (the padlocks in the sidebar) are no such: they gua
 Blender's own keys.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..solvers.errors import FootlockError
 from . import compat, curves
@@ -14,16 +14,25 @@ _LOCKED, _MUTED = "locked", "muted"
 
 @dataclass(frozen=True)
 class Held:
-    """What stays as it is. ``bones``: names of those that get no keys. ``legs``: indices of legs of which that is a
-    part without which the toe cannot be placed, so that the whole leg stays. ``carrier``: the location that carries the
-    pelvis stays. ``sizes``: the scale that keeps legs from stretching, in words, "" for none. ``why``: what is said of
-    each of the others."""
+    """What stays as it is. ``bones``: names of those that get no keys. ``legs``: indices of legs of which that is thigh
+    or shin, so that the whole leg stays, and ``stiff``: of those whose foot moves with the shin. ``carrier``: the
+    location that carries the pelvis stays. ``sizes``: the scale that keeps legs from stretching, in words, "" for none.
+    ``why``: what is said of each of the others."""
 
     bones: frozenset = frozenset()
     legs: tuple = ()
+    stiff: tuple = ()
     carrier: bool = False
     sizes: str = ""
     why: tuple = ()
+
+    def reaching(self, pose):
+        """A LegPose (frames, legs) whose stiff feet are the end of the shin."""
+        if not self.stiff:
+            return pose
+        heel = pose.heel.copy()
+        heel[:, self.stiff] = pose.toe[:, self.stiff]
+        return replace(pose, heel=heel)
 
     def sentence(self, stretched):
         """What stayed, as it is reported, also of legs that should be ``stretched``; empty where nothing did."""
@@ -35,7 +44,7 @@ def held(armature, legs, rotation_property):
     """The Held of an armature's action. rotation_property: pose bone → the property that its mode reads. Raises
     FootlockError where no leg could be corrected."""
     found = _held_channels(armature)
-    bones, stay, why = set(), [], []
+    bones, stay, stiff, why = set(), [], [], []
     carrier = legs.carrier or legs.pelvis
     state = found.get((carrier, "location"))
     if state:
@@ -44,11 +53,15 @@ def held(armature, legs, rotation_property):
         parts = [name for name in (leg.thigh, leg.shin, leg.foot, leg.toe) if name]
         states = {name: found.get((name, rotation_property(armature.pose.bones[name]))) for name in parts}
         states = {name: one for name, one in states.items() if one}
-        if set(states) - {leg.toe}:
+        if states.keys() & {leg.thigh, leg.shin}:
             stay.append(i)
             bones.update(parts)
             name = next(iter(states))
             why.append(f"{leg.label} (“{name}” is {states[name]})")
+        elif leg.foot in states:
+            stiff.append(i)
+            bones.update(parts[2:])
+            why.append(f"“{leg.foot}” ({states[leg.foot]})")
         elif states:
             bones.add(leg.toe)
             why.append(f"“{leg.toe}” ({states[leg.toe]})")
@@ -59,7 +72,7 @@ def held(armature, legs, rotation_property):
         )
     sized = (name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))
     sizes = [f"the scale of “{name}” is {found[name, 'scale']}" for name in sized if (name, "scale") in found]
-    return Held(frozenset(bones), tuple(stay), bool(state), "".join(sizes[:1]), tuple(why))
+    return Held(frozenset(bones), tuple(stay), tuple(stiff), bool(state), "".join(sizes[:1]), tuple(why))
 
 
 def check_free(armature, bone, channel):

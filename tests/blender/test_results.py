@@ -485,11 +485,11 @@ class InTheBatch(ResultCase):
 
     def test_what_is_left_or_shared_is_said(self):
         armature = self.walker()
-        rigs.curve_of(armature, "foot.R", "rotation_quaternion", 0).lock = True
+        rigs.curve_of(armature, "shin.R", "rotation_quaternion", 0).lock = True
         other = armature.copy()
         bpy.context.scene.collection.objects.link(other)
         said = self.batch()[1]
-        self.assertIn("Left as they are: Right (“foot.R” is locked). 2 characters share this action", said)
+        self.assertIn("Left as they are: Right (“shin.R” is locked). 2 characters share this action", said)
 
     def test_not_for_bvh(self):
         for options in (("--result", "new"), ("--bake-nla",)):
