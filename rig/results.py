@@ -125,6 +125,21 @@ def layer(armature):
     return None
 
 
+def influence(armature):
+    """How much of its correction layer an armature shows, 0 to 1; 1 without one."""
+    found = layer(armature)
+    return found[1].influence if found else 1.0
+
+
+def set_influence(armature, value):
+    """Show so much of the correction layer, at once: Blender itself looks at a strip's influence with the next frame
+    only."""
+    found = layer(armature)
+    if found:
+        found[1].influence = value
+        armature.update_tag(refresh={"TIME"})
+
+
 def subject(armature):
     """The action that an armature shows: that in use, or of its layer, or None."""
     data = armature.animation_data

@@ -225,9 +225,8 @@ def _draw_way_back(layout, armature):
     original = results.original(_action(armature))
     if original is None:
         return
-    layer = results.layer(armature)
-    if layer:
-        layout.prop(layer[1], "influence", slider=True)
+    if results.layer(armature):
+        layout.prop(armature, "footlock_influence", slider=True)
     text = iface_("Revert to “{}”").format(original.name)
     layout.operator("footlock.revert", text=text, icon="LOOP_BACK", translate=False)
 

@@ -178,6 +178,7 @@ class Registration(CleanFile):
                     self.assertFalse(hasattr(bpy.types, cls.__name__), cls.__name__)
                 self.assertFalse(hasattr(bpy.types.Scene, "footlock"))
                 self.assertFalse(hasattr(bpy.types.Armature, "footlock"))
+                self.assertFalse(hasattr(bpy.types.Object, "footlock_influence"))
                 self.assertEqual([name for name in dir(bpy.types) if name.lower().startswith("footlock")], [])
             for cls in ui.classes:
                 self.assertTrue(cls.is_registered, cls.__name__)

@@ -289,6 +289,19 @@ class InThePanel(ResultCase):
                 self.assertNotIn("footlock.revert", self.main().buttons)
                 self.assertIsNone(drawn(panel.FOOTLOCK_PT_result))
 
+    def test_the_slider_shows_at_once(self):
+        armature = self.walker()
+        source = self.toes(armature)[14, 0]
+        self.run_removal(result="LAYER")
+        wanted = self.toes(armature)[14, 0]
+        rigs.set_frame(self.scene, FRAMES[14])
+        for value, place in ((0.0, source), (1.0, wanted)):
+            armature.footlock_influence = value
+            bpy.context.view_layer.update()
+            self.assertEqual(armature.footlock_influence, value)
+            np.testing.assert_allclose(armature.matrix_world @ armature.pose.bones["toe.L"].head, place, atol=1e-6)
+        self.assertGreater(np.linalg.norm(wanted - source), 0.01)
+
     def test_the_buttons_pass_the_result_that_is_set(self):
         self.walker()
         bpy.context.scene.footlock.result = "LAYER"
