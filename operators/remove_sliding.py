@@ -83,8 +83,8 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     the rig or its action forbid it or there is no contact curve.
     """
     left = correction.check(armature, legs, options.only_keys)
-    results.check(armature, correction.keyed(armature, legs, settings.stretch > 0.0), options.result)
     clip = clips.read(scene, armature, legs, unit)
+    results.check(armature, correction.keyed(armature, legs, settings.stretch > 0.0), options.result)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
