@@ -5,6 +5,7 @@ import unittest
 from pathlib import Path
 
 import bpy
+import clips
 import numpy as np
 from blender import rigs
 from blender.test_actions import FRAMES, TOES, ActionCase
@@ -13,7 +14,8 @@ from blender.test_batch import run
 from blender.test_panel import drawn
 
 from footlock.operators import remove_sliding
-from footlock.rig import compat, contact_property, mapping, results
+from footlock.rig import clip as reading
+from footlock.rig import compat, contact_property, correction, mapping, results
 from footlock.ui import panel
 
 HALVES = FRAMES[:-1] + 0.5
@@ -177,6 +179,42 @@ class Layer(ResultCase):
                 self.assertEqual(armature.animation_data.action.name, action)
                 self.assertEqual(rigs.dump(armature), before)
                 np.testing.assert_array_equal(self.toes(armature), source)
+
+    def test_on_a_mocap_clip(self):
+        """Toes of the clip that ships, whose root is too fast, on its 995 frames."""
+        bones = ("LeftToe", "RightToe")
+
+        def toes():
+            return rigs.evaluated(bpy.context.object, np.arange(1.0, 996.0), bones)[0]
+
+        found = {}
+        for result in ("IN_PLACE", "LAYER"):
+            rigs.new_file()
+            bpy.ops.import_anim.bvh(filepath=str(clips.WALK))
+            armature, scene = bpy.context.object, bpy.context.scene
+            legs = mapping.of(armature)
+            correction.scale_travel(armature, reading.read(scene, armature, legs), 1.1)
+            bpy.ops.footlock.detect_contacts()
+            source = toes()
+            bpy.ops.footlock.remove_sliding(result=result)
+            found[result] = toes()
+        unit = reading.read(scene, self.reverted(source, toes), legs).unit
+        self.assertGreater(np.abs(found["IN_PLACE"] - source).max() * unit, 0.01)
+        self.assertLess(np.abs(found["LAYER"] - found["IN_PLACE"]).max() * unit, 1e-4)
+
+    def reverted(self, source, toes):
+        """The armature, whose layer shows half its offset, then nothing, and then is gone."""
+        armature = bpy.context.object
+        layered = toes()
+        armature.footlock_influence = 0.5
+        way = np.linalg.norm(layered - source, axis=-1)
+        off = np.linalg.norm(toes() - source - 0.5 * (layered - source), axis=-1)
+        self.assertLess(off.max() / way.max(), 0.05)
+        armature.footlock_influence = 0.0
+        self.assertLess(np.abs(toes() - source).max() / way.max(), 1e-4)
+        bpy.ops.footlock.revert()
+        np.testing.assert_array_equal(toes(), source)
+        return armature
 
     def test_after_a_fitted_root(self):
         """The layer has the root's part, too, and labels of the copy come back to the original."""
