@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 KINDS = (".bvh", ".blend")
+_RESULTS = {"in-place": "IN_PLACE", "new": "NEW", "layer": "LAYER"}
 # In place of a threshold: it is chosen.
 AUTO = "auto"
 
@@ -40,7 +41,20 @@ import bpy  # noqa: E402
 import numpy as np  # noqa: E402
 
 from footlock.operators import detect_contacts, fit_root, remove_sliding, reports  # noqa: E402
-from footlock.rig import bvh, bvh_armature, clip, compat, contact_property, correction, labels, mapping, markers  # noqa: E402
+from footlock.rig import (  # noqa: E402
+    bvh,
+    bvh_armature,
+    clip,
+    compat,
+    contact_property,
+    controls,
+    correction,
+    labels,
+    mapping,
+    markers,
+    nla_bake,
+    results,
+)
 from footlock.rig.contact_property import PROTECTED, State  # noqa: E402
 from footlock.solvers import contacts, foot_skate, slide_removal  # noqa: E402
 from footlock.solvers.errors import FootlockError  # noqa: E402
@@ -170,6 +184,17 @@ def parser():
         metavar=("FIRST", "LAST"),
         help="correct these frames only; the others stay as they are",
     )
+    p.add_argument(
+        "--result",
+        choices=_RESULTS,
+        default="in-place",
+        help="correct the action, or a copy of it, or lay a correction over it in the NLA (.blend, %(default)s)",
+    )
+    p.add_argument(
+        "--bake-nla",
+        action="store_true",
+        help="make one action of what NLA strips play where an armature has no action of its own (.blend)",
+    )
     p.add_argument("--report", type=Path, metavar="FILE", help="write what was found and done as JSON")
     return p
 
@@ -236,7 +261,7 @@ def _process(source, target, options, several):
         _make_folder(target)
         bvh.write(target, result)
     else:
-        armatures = _open_blend(source)
+        armatures = _open_blend(source, options)
         if len(armatures) > 1 and (given or exported):
             raise FootlockError(
                 f"“{source.name}” has {len(armatures)} animated armatures, and labels are for one: split the file."
@@ -253,17 +278,23 @@ def _export(path, done):
     if path:
         _make_folder(path)
         first = done[0][0].clip
-        labels.write(path, first.legs, done[0][0].weights, first.frame_rate, first.frames[0])
+        labels.write(path, first.legs, done[0][0].weights, first.frame_rate, first.scene_frames[0])
 
 
 def _correct(scene, armature, legs, given, options):
     """Scale, label, fit and correct the action of one armature; returns the Removal, and what is said besides."""
     bpy.context.view_layer.update()
-    correction.check(armature, legs)
+    driven_by = controls.of(armature, legs)
+    correction.check(armature, legs, driven_by)
+    result = _RESULTS[options.result]
+    results.check(armature, correction.keyed(armature, legs, driven_by, options.stretch > 0.0), result)
+    if armature.animation_data.action.library is not None:
+        results.begin(armature, result)  # for the contact curves, which else are of the original, too
     if options.root_scale != 1.0:
         correction.scale_travel(armature, clip.read(scene, armature, legs, options.unit), options.root_scale)
     source = clip.read(scene, armature, legs, options.unit)
     found, said = _contacts(scene, armature, legs, source, given, options)
+    results.begin(armature, result)
     if options.fit_root and found.any():
         said["root_fit"] = reports.fitted(fit_root.fit(scene, armature, legs, source.unit, found))
     # Curves may say more than planted or not.
@@ -272,7 +303,7 @@ def _correct(scene, armature, legs, given, options):
     extent = _extent(scene, options)
     done = remove_sliding.remove(scene, armature, legs, _removal(options), source.unit, weights, extent)
     if options.markers:
-        markers.write(armature.animation_data.action, legs, done.clip.frames, found)
+        markers.write(results.labelled(armature), legs, done.clip.frames, found)
     return done, said
 
 
@@ -334,6 +365,7 @@ def _extent(scene, options):
         options.only_keys,
         options.key_tolerance / 1000.0,
         options.floor_rest,
+        _RESULTS[options.result],
     )
 
 
@@ -377,6 +409,8 @@ def _jobs(p, options):
         p.error("floors, frames, pins, loops, --stretch and which keys are for --method offline: leave them out")
     if (options.key_tolerance or options.stretch) and any(one.suffix.lower() == ".bvh" for one in options.inputs):
         p.error("--key-tolerance and --stretch are for .blend files, which have keys and scale: leave them out")
+    if (options.result != "in-place" or options.bake_nla) and any(s.suffix.lower() == ".bvh" for s in options.inputs):
+        p.error("--result and --bake-nla are for .blend files, which have actions to keep: leave them out")
     if len({str(target) for target in targets}) < len(targets):
         p.error("two inputs have the same name and would overwrite each other: run them into different folders")
     several = len(options.inputs) > 1
@@ -398,8 +432,9 @@ def _labels_file(option, source, several):
     return option / f"{source.stem}.json" if several or option.is_dir() else option
 
 
-def _open_blend(source):
-    """Open a .blend file; the scene, armature and legs of each animated character in it."""
+def _open_blend(source, options):
+    """Open a .blend file; the scene, armature and legs of each animated character in it. What NLA strips play becomes
+    an action, where that is asked for."""
     try:
         bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=False)
     except RuntimeError as error:
@@ -410,10 +445,21 @@ def _open_blend(source):
     found, problem, seen = [], None, set()
     for scene in bpy.data.scenes:
         for armature in scene.objects:
-            if armature.type != "ARMATURE" or armature.animation_data is None or armature.animation_data.action is None:
+            if armature.type != "ARMATURE" or armature.animation_data is None:
                 continue
-            # An action that several objects or scenes show is corrected once.
+            if armature.animation_data.action is None and nla_bake.can(armature):
+                if not options.bake_nla:
+                    problem = FootlockError(
+                        f"“{armature.name}” has no action, for NLA strips move it: run with --bake-nla."
+                    )
+                    continue
+                nla_bake.bake(scene, armature)
+            if armature.animation_data.action is None:
+                continue
+            # An action that several objects or scenes show is corrected once, and each of its copies.
             key = armature.animation_data.action, compat.slot_name(armature)
+            if options.result != "in-place":
+                key = (*key, armature)
             if key in seen:
                 continue
             seen.add(key)

@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import detect_contacts, edit_legs, exchange_labels, fit_root, map_legs, remove_sliding
+from . import bake_nla, detect_contacts, edit_legs, exchange_labels, fit_root, map_legs, remove_sliding, revert
 
 classes = (
     map_legs.FOOTLOCK_OT_map_legs,
@@ -11,6 +11,9 @@ classes = (
     detect_contacts.FOOTLOCK_OT_detect_contacts,
     fit_root.FOOTLOCK_OT_fit_root,
     remove_sliding.FOOTLOCK_OT_remove_sliding,
+    revert.FOOTLOCK_OT_revert,
+    revert.FOOTLOCK_OT_copy_action,
+    bake_nla.FOOTLOCK_OT_bake_nla,
     exchange_labels.FOOTLOCK_OT_export_contacts,
     exchange_labels.FOOTLOCK_OT_import_contacts,
     exchange_labels.FOOTLOCK_OT_contacts_to_markers,

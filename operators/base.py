@@ -1,5 +1,6 @@
 """What all operators share: which armature they work on, and how an error reaches the user."""
 
+from ..rig import nla, results
 from ..solvers.errors import FootlockError
 
 
@@ -15,8 +16,8 @@ class ArmatureOperator:
         if armature is None or armature.type != "ARMATURE":
             cls.poll_message_set("Select the armature of the character")
             return False
-        if armature.data.library is not None:
-            cls.poll_message_set("The armature is linked from another file: make a library override of it and its data")
+        if armature.library is not None:
+            cls.poll_message_set("The armature is linked from another file: make a library override of it")
             return False
         if armature.mode == "EDIT":
             cls.poll_message_set("Leave Edit Mode")
@@ -42,7 +43,12 @@ class ActionOperator(ArmatureOperator):
             return False
         data = context.object.animation_data
         if data is None or data.action is None:
-            cls.poll_message_set("Assign or import an animation first")
+            if results.layer(context.object):
+                cls.poll_message_set("A correction layer lies over the action: click Revert first")
+            elif nla.live_strips(data):
+                cls.poll_message_set("NLA strips alone move it: click Bake from NLA, or tweak a strip")
+            else:
+                cls.poll_message_set("Assign or import an animation first")
             return False
         return True
 

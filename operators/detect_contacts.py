@@ -83,11 +83,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         if len(kept) == len(legs.legs):
             raise FootlockError(_all_kept(kept.values()))
         frames = found.clip.frames
-        if span and not ((frames >= span[0]) & (frames <= span[1])).any():
-            raise FootlockError(
-                f"The range {span[0]} to {span[1]} has no frame of the action, which goes from {frames[0]:g} to"
-                f" {frames[-1]:g}: choose another range."
-            )
+        span = span and found.clip.span_in_action(span)
         if found.mode == "threshold" and not found.labels.any():
             raise FootlockError(
                 "No contact was found: raise the speed or height threshold, or key the contact curves by hand."
@@ -99,8 +95,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
             contact_property.write_judged(armature, legs, frames, found.speed, found.height)
         else:
             contact_property.remove_judged(armature, legs)
-        if not len(armature.data.footlock.legs):
-            mapping.store(armature, legs)
+        mapping.remember(armature, legs)
         # What is said is of the curves as they are now, kept ones and other frames included.
         found = replace(found, labels=contact_property.read(armature, legs, frames))
         mapping.store_found(armature, found)

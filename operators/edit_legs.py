@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import EnumProperty, IntProperty
 
+from ..rig import mapping as mappings
 from ..solvers.errors import FootlockError
 from .base import ArmatureOperator
 
@@ -25,6 +26,7 @@ class FOOTLOCK_OT_add_leg(ArmatureOperator, bpy.types.Operator):
     )
 
     def run(self, context, armature):
+        mappings.check_listed(armature)
         mapping = armature.data.footlock
         leg = mapping.legs.add()
         leg.side = _SIDES[self.side]
@@ -40,6 +42,7 @@ class FOOTLOCK_OT_remove_leg(ArmatureOperator, bpy.types.Operator):
     index: IntProperty(name="Index", description="Which leg of the list, from 0", default=0, min=0, soft_max=8)
 
     def run(self, context, armature):
+        mappings.check_listed(armature)
         mapping = armature.data.footlock
         if self.index >= len(mapping.legs):
             raise FootlockError(f"There is no leg {self.index} to remove: the list has {len(mapping.legs)}.")

@@ -33,8 +33,7 @@ def _write(armature, legs, frames, found):
     if len(kept) == len(legs.legs):
         raise FootlockError("All contact curves are locked or muted: unlock and unmute those that shall be written.")
     contact_property.write(armature, legs, frames, found, skip=kept)
-    if not len(armature.data.footlock.legs):
-        mapping.store(armature, legs)
+    mapping.remember(armature, legs)
     mapping.forget(armature)
     counts = [len(contacts.runs(found[:, i] > contact_property.LEVEL)) for i in range(found.shape[1])]
     return ", ".join(
@@ -66,7 +65,7 @@ class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, 
     def run(self, context, armature):
         clip, found = _read(context, armature, self.unit)
         path = Path(bpy.path.abspath(self.filepath))
-        labels.write(path, clip.legs, found, clip.frame_rate, clip.frames[0])
+        labels.write(path, clip.legs, found, clip.frame_rate, clip.scene_frames[0])
         note = _silent_note(clip.legs, _silent(armature, clip.legs), "is written as 0")
         return f"Contacts of {len(clip.frames)} frames written to “{path.name}”.{note}"
 

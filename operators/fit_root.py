@@ -5,33 +5,36 @@ from dataclasses import dataclass
 import bpy
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, mapping, root
+from ..rig import contact_property, controls, correction, mapping, results, root
 from ..solvers import root_fit, slide
 from ..solvers.errors import FootlockError
 from . import detect_contacts
 from .base import ActionOperator, legs_note
-from .properties import ClipProperties
+from .properties import ResultProperties
 
 
 @dataclass(frozen=True)
 class Fitted:
     """What was done to the ``bones`` of the root: the RootFit, and Slide of each leg ``before`` and ``after``, the
-    latter measured on the written action."""
+    latter measured on the written action; ``notes``: sentences about what became keys."""
 
     bones: tuple
     fit: root_fit.RootFit
     before: list
     after: list
+    notes: str = ""
 
 
-def fit(scene, armature, legs, unit=0.0, labels=None):
+def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     """Rewrite the root's horizontal travel. ``labels`` (frames, legs) bool; without, those of the contact curves, or
-    else what an automatic detection finds.
+    else what an automatic detection finds. result: one of ``results.KINDS``; a layer is left to Remove Sliding, and the
+    fit goes into a copy.
 
     Nothing is written where the root fits as it is. Raises FootlockError, with nothing changed, where the root cannot
     be moved or no foot is planted.
     """
     clip = clips.read(scene, armature, legs, unit, controls.found(armature, legs), also=root.tops(armature))
+    results.check(armature, (), result)
     bones = root.carrying(clip)
     for bone in bones:
         correction.check_root(armature, bone)
@@ -43,14 +46,19 @@ def fit(scene, armature, legs, unit=0.0, labels=None):
         raise FootlockError("No foot is planted in this clip, so nothing tells how the root should travel.")
     toes = clip.leg_pose().toe
     found = root_fit.fit(toes, clip.head(bones[0]), labels, clip.frame_rate)
-    before = after = slide.measure(toes, labels)
+    before, notes = slide.measure(toes, labels), ""
+    after = before
     if found.kind != "none":
-        correction.move_level(armature, clip, bones, found.shift)
+        results.begin(armature, result, {one.name for one in clip.bones})
+        notes = correction.baked_sentence(correction.move_level(armature, clip, bones, found.shift))
+        if result != results.IN_PLACE:
+            results.seal(armature)
+        notes += results.sentence(armature, results.NEW if result == results.LAYER else result)
         after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
-    return Fitted(bones, found, before, after)
+    return Fitted(bones, found, before, after, notes)
 
 
-class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
+class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.fit_root"
     bl_label = "Fit Root to Feet"
     bl_description = (
@@ -60,11 +68,10 @@ class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
 
     def run(self, context, armature):
         legs = mapping.of(armature)
-        done = fit(context.scene, armature, legs, self.unit)
+        done = fit(context.scene, armature, legs, self.unit, result=self.result)
         if done.fit.kind == "none":
             return f"The root fits the feet already: {_named(done.bones)} was left as it is.{legs_note(legs)}"
-        if not len(armature.data.footlock.legs):
-            mapping.store(armature, legs)
+        mapping.remember(armature, legs)
         mapping.forget(armature)
         return f"{sentence(done)}{legs_note(legs)}"
 
@@ -76,7 +83,7 @@ def sentence(done):
         what = f"Travel of {_named(done.bones)} scaled by {1.0 / done.fit.scale:.3f}"
     else:
         what = f"{_named(done.bones)} now travels at {done.fit.feet_speed:.2f} m/s"
-    return f"{what}; slide {before:.2f} → {after:.2f} mm per frame."
+    return f"{what}; slide {before:.2f} → {after:.2f} mm per frame.{done.notes}"
 
 
 def _named(bones):

@@ -41,7 +41,11 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
             if self.pelvis:
                 legs = LegMap(self.pelvis, legs.legs)
                 mapping.check(armature, legs)
-        mapping.store(armature, legs)
+        if not mapping.store(armature, legs):
+            raise FootlockError(
+                f"The data of “{armature.name}” is of another file, and legs are kept with its action then: assign an"
+                " action of this file first, or click Copy Action."
+            )
         found = ", ".join(f"{leg.label} {leg.thigh} … {leg.bearer}" for leg in legs.legs)
         return f"Pelvis {legs.pelvis}; {found}.{legs_note(legs)}"
 

@@ -29,6 +29,22 @@ class ClipProperties:
     )  # fmt: skip
 
 
+class ResultProperties(ClipProperties):
+    """Where what is corrected goes."""
+
+    result: EnumProperty(
+        name="Result",
+        description="Where the correction goes",
+        items=(
+            ("IN_PLACE", "In Place", "Into the action itself; Undo takes it back"),
+            ("NEW", "New Action", "Into a copy of the action, which is kept: Revert goes back to it at any time"),
+            ("LAYER", "Layer", "Into a layer over the action in the NLA, of which the influence can be set; Fit Root to"
+             " Feet makes a copy first"),
+        ),
+        default="IN_PLACE", options=set(),
+    )  # fmt: skip
+
+
 class DetectionProperties(ClipProperties):
     """When a foot counts as planted."""
 
@@ -115,7 +131,7 @@ class DetectionProperties(ClipProperties):
     )  # fmt: skip
 
 
-class RemovalProperties(ClipProperties):
+class RemovalProperties(ResultProperties):
     """How planted feet are held."""
 
     method: EnumProperty(

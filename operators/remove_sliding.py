@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, correction, curves, mapping
+from ..rig import contact_property, controls, correction, curves, mapping, results
 from ..rig.floor import ObjectSurface
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
@@ -30,10 +30,10 @@ _CORRECTED = 1e-5
 class Options:
     """What of a clip is corrected, and on what ground. ``floor_height``: world z of a level floor, metres, or None for
     that of the contacts; ``floor_rest``: it is where the rest pose stands; ``floor_object``: an object to stand on, or
-    None. ``span``: (first, last) frame that may
-    change, None for all. ``pin_first``, ``pin_last``: these poses stay. ``cyclic``: a loop stays one. ``only_keys``:
-    keys that are there get new values, and none is added, so that feet may slide between them. ``key_tolerance``:
-    metres; as few keys as leave no joint of a leg further than that from where it belongs, 0 for one on every frame."""
+    None. ``span``: (first, last) frame of the scene that may change, None for all. ``pin_first``, ``pin_last``: these
+    poses stay. ``cyclic``: a loop stays one. ``only_keys``: keys that are there get new values, and none is added, so
+    that feet may slide between them. ``key_tolerance``: metres; as few keys as leave no joint of a leg further than
+    that from where it belongs, 0 for one on every frame. ``result``: where it goes, one of ``results.KINDS``."""
 
     floor_height: float | None = None
     floor_object: bpy.types.Object | None = None
@@ -44,6 +44,7 @@ class Options:
     only_keys: bool = False
     key_tolerance: float = 0.0
     floor_rest: bool = False
+    result: str = results.IN_PLACE
 
 
 _ALL = Options()
@@ -53,7 +54,7 @@ _ALL = Options()
 class Removal:
     """What was done to a ``clip`` of ``armature`` (as it was read), whose contacts have ``weights`` (frames, legs):
     Slide of each leg ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach``
-    (frames, legs)."""
+    (frames, legs); ``notes``: sentences about what was left alone or became keys."""
 
     armature: str
     clip: clips.Clip
@@ -62,6 +63,7 @@ class Removal:
     after: list
     out_of_reach: np.ndarray
     converged: bool
+    notes: str = ""
 
     @property
     def labels(self):
@@ -80,14 +82,23 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
     the rig or its action forbid it or there is no contact curve.
     """
-    driven_by = correction.check(armature, legs, stretched=settings.stretch > 0.0)
+    driven_by = controls.of(armature, legs)
+    left = correction.check(armature, legs, driven_by, options.only_keys, settings.stretch > 0.0)
     clip = clips.read(scene, armature, legs, unit, driven_by)
+    results.check(armature, correction.keyed(armature, legs, driven_by, settings.stretch > 0.0), options.result)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
     planted = weights > contact_property.LEVEL
-    pose = clip.leg_pose()
-    settings = replace(settings, stretch=_stretch(pose, settings.stretch, options))
+    if options.span is not None:
+        options = replace(options, span=clip.span_in_action(options.span))
+    pose = left.reaching(clip.leg_pose())
+    stretched = settings.stretch > 0.0
+    settings = replace(settings, stretch=0.0 if left.sizes else _stretch(pose, settings.stretch, options))
+    if left.carrier:
+        settings = replace(settings, terms=replace(settings.terms, keep_path=1.0, keep_height=True))
+    solved = weights.copy()
+    solved[:, left.legs] = 0.0
     ground = Ground.of_contacts(pose, _judged(clip, weights > 0.0, options.span))
     if options.floor_rest or options.floor_height is not None:
         ground = ground.at(clip.rest_floor() if options.floor_rest else options.floor_height)
@@ -95,16 +106,21 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
-    result = _solve(clip, legs, pose, weights, settings, ground, options)
+    result = _solve(clip, legs, pose, solved, settings, ground, options)
     result = _with_loose_feet(clip, result)
+    results.begin(armature, options.result, {bone.name for bone in clip.bones})
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
-    correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch)
+    baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
     if driven_by.constrained:
-        written = correction.settle(scene, armature, clip, result.pelvis, result.legs, keys)
+        written = correction.settle(scene, armature, clip, result.pelvis, result.legs, keys, left)
     else:
         written = clips.read(scene, armature, legs, clip.unit, driven_by)
-    correction.hold_between(scene, armature, written, _standing(clip, written, result))
+    correction.hold_between(scene, armature, written, _standing(clip, written, result), left)
     written = written.leg_pose()
+    if options.result == results.LAYER:
+        results.lay(scene, armature, clip)
+    elif options.result == results.NEW:
+        results.seal(armature)
     return Removal(
         armature.name,
         clip,
@@ -113,6 +129,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         slide.measure(written.toe, planted),
         result.out_of_reach,
         result.converged,
+        left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result),
     )
 
 
@@ -188,11 +205,6 @@ def _window(frames, span):
     """Indices of the frames that a correction of a span looks at, and which frames (n,) lie outside of the span."""
     outside = ~curves.within(frames, span)
     inside = np.flatnonzero(~outside)
-    if not len(inside):
-        raise FootlockError(
-            f"The range {span[0]} to {span[1]} has no frame of the action, which goes from {frames[0]:g} to"
-            f" {frames[-1]:g}: choose another range."
-        )
     return np.arange(max(inside[0] - _BORDER, 0), min(inside[-1] + _BORDER + 1, len(frames))), outside
 
 
@@ -271,10 +283,9 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.stretch,
         )
         # The panel shows these for the whole clip only.
-        options = self._options(context.scene) if self.method == "offline" else _ALL
+        options = self._options(context.scene) if self.method == "offline" else Options(result=self.result)
         done = remove(context.scene, armature, legs, settings, self.unit, options=options)
-        if not len(armature.data.footlock.legs):
-            mapping.store(armature, legs)
+        mapping.remember(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
         return sentence(legs, done)
 
@@ -294,6 +305,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.keys == "SOURCE",
             self.key_tolerance / 1000.0 if self.keys == "REDUCED" else 0.0,
             self.ground == "REST",
+            self.result,
         )
 
 
@@ -307,4 +319,4 @@ def sentence(legs, done):
         text += f"; {missed} frames out of reach"
     if not done.converged:
         text += "; the solver stopped early"
-    return f"{text}.{legs_note(legs)}"
+    return f"{text}.{done.notes}{legs_note(legs)}"

@@ -51,7 +51,7 @@ def corrected(done, said):
                 "shortest_contact": summary.shortest[i],
                 "slide_before": _slide(done.before[i], source),
                 "slide_after": _slide(done.after[i], source),
-                "frames_out_of_reach": source.frames[done.out_of_reach[:, i]].tolist(),
+                "frames_out_of_reach": source.scene_frames[done.out_of_reach[:, i]].tolist(),
             }
         )
     return {
@@ -62,6 +62,7 @@ def corrected(done, said):
         "pelvis": source.legs.pelvis,
         "legs": legs,
         "converged": done.converged,
+        "notes": done.notes.strip(),
         **said,
     }
 
@@ -72,7 +73,7 @@ def _slide(measured, source):
         "max_mm_per_frame": measured.largest * 1e3,
         "mean_mm_per_second": measured.mean * 1e3 * source.frame_rate,
         "max_mm_per_second": measured.largest * 1e3 * source.frame_rate,
-        "worst_frame": float(source.frames[measured.worst]) if measured.worst >= 0 else None,
+        "worst_frame": float(source.scene_frames[measured.worst]) if measured.worst >= 0 else None,
     }
 
 
@@ -96,6 +97,8 @@ def line(report):
         parts.append(_root_words(report["root"]))
     if "root_fit" in report:
         parts.append(f"root {_ROOT_FITS[report['root_fit']['fit']]}")
+    if report["notes"]:
+        parts.append(report["notes"].rstrip("."))
     if not report["converged"]:
         parts.append("the solver stopped early")
     return f"{report['input']} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s"

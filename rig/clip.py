@@ -9,7 +9,7 @@ import numpy as np
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.leg_chain import LegPose
-from . import compat, curves, kinematics, names, units
+from . import compat, curves, kinematics, names, nla, units
 from .controls import BAKE, PARENTS, Controls, acting, limb_bones
 
 # A tail further from the toe's joint than this share of thigh and shin, or nearer, is no toe end: leaf bones have any
@@ -34,12 +34,12 @@ _ROTATION_PROPERTIES = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rota
 
 @dataclass(frozen=True)
 class Clip:
-    """Poses over time. ``frames`` (n,): scene frames, evenly spaced, not always whole. ``frame_rate``: Hz, of these
-    frames. ``unit``: metres of one unit of the scene. ``bones``: Bone of the legs, the pelvis and all above, parents
-    first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone, armature space.
-    ``world_from_armature``: (n or 1, 4, 4), metres. ``controls``: Controls of the legs, whose bones are among these, or
-    None where nothing is to be written; ``influences``: (bone, constraint) → (n,), of those that decide which of the
-    controls count."""
+    """Poses over time. ``frames`` (n,): frames of the action, evenly spaced, not always whole. ``frame_rate``: Hz, of
+    these frames as the scene plays them. ``unit``: metres of one unit of the scene. ``bones``: Bone of the legs, the
+    pelvis and all above, parents first. ``channels``: Channels of each bone. ``poses``: (n, 4, 4) of each bone,
+    armature space. ``world_from_armature``: (n or 1, 4, 4), metres. ``time``: where in the scene the frames are.
+    ``controls``: Controls of the legs, whose bones are among these, or None where nothing is to be written;
+    ``influences``: (bone, constraint) → (n,), of those that decide which of the controls count."""
 
     frames: np.ndarray
     frame_rate: float
@@ -49,8 +49,25 @@ class Clip:
     channels: tuple
     poses: tuple
     world_from_armature: np.ndarray
+    time: nla.StripTime = nla.AS_IT_IS
     controls: Controls | None = None
     influences: dict = field(default_factory=dict)
+
+    @property
+    def scene_frames(self):
+        """The frames (n,) of the scene at which those of the action are."""
+        return self.time.to_scene(self.frames)
+
+    def span_in_action(self, span):
+        """(first, last) frame of the action of a span of scene frames. Raises FootlockError where it has none of the
+        clip's frames."""
+        first, last = self.time.to_action(span)
+        if not curves.within(self.frames, (first, last)).any():
+            raise FootlockError(
+                f"The range {span[0]:g} to {span[1]:g} has no frame of the action, which goes from"
+                f" {self.scene_frames[0]:g} to {self.scene_frames[-1]:g}: choose another range."
+            )
+        return first, last
 
     def index(self, name):
         """Index of a bone by its name."""
@@ -106,14 +123,18 @@ def read(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     """
     _check_usable(armature)
     paths = curves.by_path(armature)
-    wanted = {*limb_bones(armature, legs), *also}
+    limbs, beside = set(limb_bones(armature, legs)), set(also)
     if driven_by is not None:
-        wanted |= {*driven_by.channels(), *driven_by.carriers, *driven_by.tips()}
-    bones = _bones(armature, wanted)
+        limbs.update(driven_by.channels())
+        beside.update(driven_by.carriers, driven_by.tips())
+    bones = _bones(armature, limbs | beside)
+    nla.check(armature, limbs)
+    time = nla.time(armature)
     frames, step = _frames(armature, paths)
-    channels, poses, world, influences = _posed(scene, armature, bones, paths, frames, driven_by)
+    channels, poses, world, influences = _posed(scene, armature, bones, paths, frames, time, driven_by)
     _check_world(armature, world)
-    clip = Clip(frames, frame_rate(scene) / step, 1.0, legs, bones, channels, poses, world, driven_by, influences)
+    rate = frame_rate(scene) / (step * time.scale)
+    clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world, time, driven_by, influences)
     _check_sizes(armature, clip)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
     return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
@@ -123,7 +144,7 @@ def halfway(scene, armature, clip):
     """The Clip between each two frames of one that was read, as the action in use has it now: a frame less."""
     frames = 0.5 * (clip.frames[1:] + clip.frames[:-1])
     paths = curves.by_path(armature)
-    channels, poses, world, influences = _posed(scene, armature, clip.bones, paths, frames, clip.controls)
+    channels, poses, world, influences = _posed(scene, armature, clip.bones, paths, frames, clip.time, clip.controls)
     world = _in_metres(world, clip.unit)
     return replace(
         clip, frames=frames, channels=channels, poses=poses, world_from_armature=world, influences=influences
@@ -150,12 +171,13 @@ def forward(bones, channels, frames):
     return tuple(np.broadcast_to(pose, (frames, 4, 4)) for pose in poses)
 
 
-def _posed(scene, armature, bones, paths, frames, driven_by):
-    """Channels and poses of bones at frames, the armature's world matrices, and the influences that Controls need."""
+def _posed(scene, armature, bones, paths, frames, time, driven_by):
+    """Channels and poses of bones at frames of the action, the armature's world matrices, and the influences that
+    Controls need."""
     channels = tuple(_channels(armature, bone, paths, frames) for bone in bones)
     conditions = driven_by.conditions() if driven_by is not None else ()
     if conditions or _moved_by_more_than_curves(armature, bones):
-        return channels, *_stepped(scene, armature, bones, frames, conditions)
+        return channels, *_stepped(scene, armature, bones, time.to_scene(frames), conditions)
     return channels, forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None], {}
 
 
@@ -170,25 +192,15 @@ def _check_usable(armature):
         )
     data = armature.animation_data
     if data is None or data.action is None:
+        if nla.live_strips(data):
+            raise FootlockError(
+                f"“{armature.name}” is moved by NLA strips and has no action: click Bake from NLA, or tweak a strip"
+                " (Tab in the NLA Editor)."
+            )
         raise FootlockError(f"“{armature.name}” has no action: assign or import an animation first.")
     if compat.has_unassigned_slots(armature):
         raise FootlockError(
             f"“{armature.name}” uses no slot of the action “{data.action.name}”: choose its slot in the Action Editor."
-        )
-    if data.action.library is not None:
-        raise FootlockError(
-            f"The action “{data.action.name}” is linked from another file: make it local or work on a copy."
-        )
-    if data.use_tweak_mode:
-        raise FootlockError(
-            "The action is being tweaked in an NLA strip: leave tweak mode (Tab in the NLA Editor) and run again."
-        )
-    if data.use_nla and any(
-        strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute
-    ):
-        raise FootlockError(
-            f"NLA strips move “{armature.name}” too: mute their tracks, or bake them into one"
-            " action (NLA Editor, Edit, Bake Action)."
         )
 
 
@@ -243,7 +255,11 @@ def _frames(armature, paths):
     """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further
     than a frame apart (a clip at 120 Hz may be in a scene at 24), otherwise every frame from the first to the
     last."""
-    keyed = [curve for (path, _), curve in paths.items() if not curves.is_own(path) and len(curve.keyframe_points)]
+    keyed = [
+        curve
+        for (path, _), curve in paths.items()
+        if len(curve.keyframe_points) and not curves.is_own(path) and curves.is_valid(armature, path)
+    ]
     at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
     name = armature.animation_data.action.name
     if not at:
@@ -305,6 +321,7 @@ def _moved_by_more_than_curves(armature, bones):
         or armature.parent is not None
         or acting(armature, armature)
         or any(path.startswith(_OBJECT_TRANSFORMS) for path, _ in curves.by_path(armature))
+        or nla.moves(armature, {bone.name for bone in bones})
     )
 
 
@@ -320,9 +337,9 @@ def check_keys_move(armature, bones):
             )
 
 
-def _stepped(scene, armature, bones, frames, conditions):
-    """Poses of each bone and the armature's world matrices (n, 4, 4), and the influences (n,) of constraints, (bone,
-    constraint), by evaluating every frame."""
+def stepped(scene, armature, frames):
+    """Indices of frames of the scene, each while it is the one that is evaluated; the scene's own is put back at the
+    end. Raises FootlockError where Blender would not move the armature."""
     if armature.hide_viewport or not any(armature.name in layer.objects for layer in scene.view_layers):
         raise FootlockError(
             f"“{armature.name}” is disabled in viewports or its collection is excluded, so Blender does not move it:"
@@ -330,19 +347,26 @@ def _stepped(scene, armature, bones, frames, conditions):
         )
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise FootlockError("The scene's time is remapped: set Old and New under Time Stretching to the same number.")
+    with kept_frame(scene):
+        for i, frame in enumerate(frames):
+            whole = int(np.floor(frame))
+            scene.frame_set(whole, subframe=min(float(frame - whole), 0.99999))
+            yield i
+
+
+def _stepped(scene, armature, bones, frames, conditions):
+    """Poses of each bone and the armature's world matrices (n, 4, 4), and the influences (n,) of constraints, (bone,
+    constraint), by evaluating every frame."""
     poses = np.empty((len(bones), len(frames), 4, 4))
     world = np.empty((len(frames), 4, 4))
     pose_bones = [armature.pose.bones[bone.name] for bone in bones]
     deciding = [armature.pose.bones[bone].constraints[name] for bone, name in conditions]
     influences = np.zeros((len(conditions), len(frames)))
-    with kept_frame(scene):
-        for i, frame in enumerate(frames):
-            whole = int(np.floor(frame))
-            scene.frame_set(whole, subframe=min(float(frame - whole), 0.99999))
-            world[i] = armature.matrix_world
-            for j, pose_bone in enumerate(pose_bones):
-                poses[j, i] = pose_bone.matrix
-            influences[:, i] = [0.0 if one.mute else one.influence for one in deciding]
+    for i in stepped(scene, armature, frames):
+        world[i] = armature.matrix_world
+        for j, pose_bone in enumerate(pose_bones):
+            poses[j, i] = pose_bone.matrix
+        influences[:, i] = [0.0 if one.mute else one.influence for one in deciding]
     return tuple(poses), world, dict(zip(conditions, influences, strict=True))
 
 

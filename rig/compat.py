@@ -17,14 +17,20 @@ def channels(owner):
     data = owner.animation_data
     if data is None or data.action is None:
         return None
+    return held_by(data.action, slot_handle(owner))
+
+
+def held_by(action, handle):
+    """What holds the curves of the slot of this handle in an action, or the action itself where actions have none."""
     if not LAYERED:
-        return data.action
-    if data.action_slot is None:
+        return action
+    slot = _slot(action, handle)
+    if slot is None:
         return None
-    for layer in data.action.layers:
+    for layer in action.layers:
         for strip in layer.strips:
             if strip.type == "KEYFRAME":
-                bag = strip.channelbag(data.action_slot)
+                bag = strip.channelbag(slot)
                 if bag:
                     return bag
     return None
@@ -33,6 +39,13 @@ def channels(owner):
 def fcurves(owner):
     """The F-curves that animate ``owner``; none without an action."""
     held = channels(owner)
+    return held.fcurves if held else ()
+
+
+def strip_fcurves(strip):
+    """The F-curves that an NLA strip plays."""
+    slot = strip.action_slot if LAYERED else None
+    held = held_by(strip.action, slot.handle if slot else 0) if strip.action else None
     return held.fcurves if held else ()
 
 
@@ -79,6 +92,12 @@ def is_locked(curve):
     return curve.lock or (curve.group is not None and curve.group.lock)
 
 
+def locked_groups(owner):
+    """Names of the groups of curves that may not be edited."""
+    held = channels(owner)
+    return [group.name for group in held.groups if group.lock] if held else []
+
+
 def remove_fcurve(owner, data_path, index):
     """Remove an F-curve from the action in use, if it is there; says whether it was."""
     held = channels(owner)
@@ -92,3 +111,39 @@ def remove_fcurve(owner, data_path, index):
 def slot_name(owner):
     """What tells the slot that ``owner`` uses from others of its action; "" where actions have none."""
     return owner.animation_data.action_slot.identifier if LAYERED and owner.animation_data.action_slot else ""
+
+
+def slot_handle(owner):
+    """The number by which copies of an action know the slot that ``owner`` uses; 0 without."""
+    return owner.animation_data.action_slot.handle if LAYERED and owner.animation_data.action_slot else 0
+
+
+def assign(owner, action, handle=0):
+    """Have ``owner`` use an action and its slot of this handle; a new action gets its slot with the first curve."""
+    data = owner.animation_data
+    data.action = action
+    slot = _slot(action, handle) if LAYERED and action else None
+    if slot:
+        data.action_slot = slot
+
+
+def set_strip_slot(strip, handle):
+    """Have an NLA strip play the slot of this handle of its action."""
+    if LAYERED:
+        strip.action_slot = _slot(strip.action, handle)
+
+
+def sharers(owner):
+    """The objects that play the same slot of the same action as ``owner``, itself included."""
+    action, handle = owner.animation_data.action, slot_handle(owner)
+    return [ob for ob in bpy.data.objects if ob.animation_data and (action, handle) in _played(ob.animation_data)]
+
+
+def _played(data):
+    """(action, handle of the slot) of all that an object's animation plays."""
+    players = [data, *(strip for track in data.nla_tracks for strip in track.strips)]
+    return [(one.action, one.action_slot.handle if LAYERED and one.action_slot else 0) for one in players if one.action]
+
+
+def _slot(action, handle):
+    return next((slot for slot in action.slots if slot.handle == handle), None)

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import FootlockError
-from . import compat, curves
+from . import compat, curves, results
 
 NAME, SPEED, HEIGHT = curves.OWN_PROPERTIES
 # A value above this is a contact.
@@ -73,6 +73,7 @@ def write(armature, legs, frames, labels, span=None, detected=False, skip=()):
     a detection, which another one may replace. skip: indices of legs whose curves are left alone. Raises
     FootlockError, with nothing changed, where a bone has a property of that name that is no number.
     """
+    results.check_writable(armature)
     _check_free(armature, legs, NAME)
     for i, leg in enumerate(legs.legs):
         if i in skip:

@@ -53,9 +53,26 @@ def is_own(data_path):
 
 def by_path(owner):
     """The F-curves of the action in use, by (data path, index), those that move nothing left out."""
+    return by_path_in(compat.channels(owner))
+
+
+def by_path_in(held):
+    """The same of what holds F-curves, or None."""
     return {
-        (curve.data_path, curve.array_index): curve for curve in compat.fcurves(owner) if not compat.is_muted(curve)
+        (curve.data_path, curve.array_index): curve
+        for curve in (held.fcurves if held else ())
+        if not compat.is_muted(curve)
     }
+
+
+def is_valid(owner, data_path):
+    """False for the path of something that ``owner`` does not have, such as a bone that is gone: Blender itself takes
+    that for valid as long as no one looks."""
+    try:
+        owner.path_resolve(data_path)
+    except ValueError:
+        return False
+    return True
 
 
 def within(frames, span):
@@ -196,6 +213,13 @@ def write_at_keys(curve, frames, values, span=None):
         new = np.where(within(at, span), new, old)
     _set_values(points, at, new, new - old)
     curve.update()
+
+
+def digest(curve):
+    """What tells whether the keys of a curve were edited."""
+    return b"".join(
+        array.tobytes() for name, array in _attributes(curve.keyframe_points).items() if "select" not in name
+    )
 
 
 def _replace(curve, span, co, left, right, interpolation, handles):

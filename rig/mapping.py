@@ -1,5 +1,11 @@
-"""The leg map as it is stored with the armature, where the panel edits it."""
+"""The leg map as it is stored with the armature, where the panel edits it.
 
+Where the armature's data is of another file, or an override of it, nothing that is added to it is saved, and the map is
+kept with the action.
+"""
+
+import json
+from dataclasses import astuple
 from itertools import pairwise
 
 import bpy
@@ -7,8 +13,11 @@ import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..solvers.errors import FootlockError
-from . import structure
+from . import results, structure
 from .names import Leg, LegMap, ancestors, find_legs
+
+# Property of the action: the map, where the armature's data cannot have it.
+_IN_ACTION = "footlock_legs"
 
 
 class FootlockLeg(bpy.types.PropertyGroup):
@@ -109,10 +118,14 @@ def _rest(armature, parents):
 def stored(armature):
     """The legs stored with an armature object, or None. Raises FootlockError where they do not fit its bones."""
     mapping = armature.data.footlock
-    if not len(mapping.legs):
+    kept = None if _stores(armature) else _kept_in_action(armature)
+    if kept is not None:
+        result = kept
+    elif len(mapping.legs):
+        legs = tuple(Leg(leg.side, leg.thigh, leg.shin, leg.foot, leg.toe) for leg in mapping.legs)
+        result = LegMap(mapping.pelvis, legs)
+    else:
         return None
-    legs = tuple(Leg(leg.side, leg.thigh, leg.shin, leg.foot, leg.toe) for leg in mapping.legs)
-    result = LegMap(mapping.pelvis, legs)
     check(armature, result)
     return result
 
@@ -123,14 +136,34 @@ def of(armature):
 
 
 def _stores(armature):
-    """False for data that is an override: Blender adds no legs to it, and nothing is stored with it."""
-    return armature.data.override_library is None
+    """False for data that is linked or an override: what is added to it is not saved."""
+    return armature.data.override_library is None and armature.data.library is None
+
+
+def check_listed(armature):
+    """Raise FootlockError where the list of legs cannot be edited."""
+    if not _stores(armature):
+        raise FootlockError(
+            f"The data of “{armature.name}” is of another file, so the list of its legs cannot be edited: edit it"
+            " there, or give the bones to Find Legs (F9)."
+        )
+
+
+def remember(armature, legs):
+    """Store a leg map with an armature that has none."""
+    if stored(armature) is None:
+        store(armature, legs)
 
 
 def store(armature, legs):
-    """Store a leg map with the armature, in place of what is there."""
+    """Store a leg map with the armature, in place of what is there, or with its action. False where there is none that
+    can keep it."""
     if not _stores(armature):
-        return
+        action = results.subject(armature)
+        if action is None or action.library is not None:
+            return False
+        action[_IN_ACTION] = json.dumps({"pelvis": legs.pelvis, "legs": [astuple(leg) for leg in legs.legs]})
+        return True
     mapping = armature.data.footlock
     mapping.pelvis = legs.pelvis
     mapping.result_action = mapping.found_action = ""
@@ -138,6 +171,17 @@ def store(armature, legs):
     for leg in legs.legs:
         item = mapping.legs.add()
         item.side, item.thigh, item.shin, item.foot, item.toe = leg.side, leg.thigh, leg.shin, leg.foot, leg.toe
+    return True
+
+
+def _kept_in_action(armature):
+    """The LegMap that the action in use keeps, or the one it was made from; None without."""
+    action = results.subject(armature)
+    for one in (action, results.original(action)):
+        if one is not None and _IN_ACTION in one:
+            kept = json.loads(one[_IN_ACTION])
+            return LegMap(kept["pelvis"], tuple(Leg(*leg) for leg in kept["legs"]))
+    return None
 
 
 def forget(armature):
@@ -159,7 +203,7 @@ def store_found(armature, found):
     mapping.double_support, mapping.flight = summary.double_support, summary.flight
     mapping.root_kind, mapping.root_scale = fit.kind, fit.scale
     mapping.root_speed, mapping.feet_speed, mapping.in_place = fit.root_speed, fit.feet_speed, fit.in_place
-    mapping.found_action = armature.animation_data.action.name
+    mapping.found_action = results.subject(armature).name
 
 
 def store_result(armature, contacts, before, after, out_of_reach):
@@ -172,7 +216,7 @@ def store_result(armature, contacts, before, after, out_of_reach):
         item.contacts, item.out_of_reach = count, missed
         item.slide_before, item.slide_after = old.mean, new.mean
         item.largest_before, item.largest_after = old.largest, new.largest
-    mapping.result_action, mapping.found_action = armature.animation_data.action.name, ""
+    mapping.result_action, mapping.found_action = results.subject(armature).name, ""
 
 
 def check(armature, legs):

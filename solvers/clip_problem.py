@@ -44,11 +44,12 @@ class Terms:
     ``smoothing``: seconds; pelvis and toes keep their acceleration, too, across the ends of contacts, over about this
     time. ``keep_path``: 0..1, how far the pelvis keeps its horizontal path: 0 not at all, 1 to the bit.
     ``lower_hips``: 0..1, how freely the pelvis goes lower than in the source: 1 as the other terms have it, 0 not at
-    all."""
+    all. ``keep_height``: the pelvis keeps its height, to the bit."""
 
     smoothing: float = 0.0
     keep_path: float = 0.0
     lower_hips: float = 1.0
+    keep_height: bool = False
 
 
 @dataclass(frozen=True)

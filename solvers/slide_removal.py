@@ -150,6 +150,7 @@ def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, wa
     guide, firmness = _guide(source, contacts, cyclic)
     start = source
     if rise is not None:
+        rise = rise * np.concatenate([[not terms.keep_height], np.ones(contacts.shape[1])])
         up = np.where(pinned[:, None], 0.0, rise)[..., None] * (0.0, 0.0, 1.0)
         guide, start = guide + up, source + up
     motion = Motion(source, guide, firmness, stands.joined, stands.held(terms), floor, most, stretching, reach, way)
@@ -235,6 +236,7 @@ class _Standing:
         held[:, 1:] |= self._given[..., None]
         held[self._pinned] = True
         held[:, 0, :2] |= terms.keep_path >= 1.0
+        held[:, 0, 2] |= terms.keep_height
         return held
 
     def placed(self, points, at_first=False):

@@ -4,6 +4,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import properties
+from ..rig import nla, results
 from ..rig.names import ROLES, Leg
 
 _MM = 1000.0
@@ -20,8 +21,8 @@ def _armature(context):
 
 
 def _action(armature):
-    data = armature.animation_data
-    return data.action if data else None
+    """The action that is shown: that in use, or of the correction layer, or None."""
+    return results.subject(armature)
 
 
 class FootlockPanel:
@@ -57,9 +58,11 @@ class FOOTLOCK_PT_main(FootlockPanel, bpy.types.Panel):
         buttons.scale_y = _BUTTON_SCALE
         detect = buttons.operator("footlock.detect_contacts")
         properties.copy(properties.DetectionProperties, settings, detect)
-        properties.copy(properties.ClipProperties, settings, buttons.operator("footlock.fit_root"))
+        properties.copy(properties.ResultProperties, settings, buttons.operator("footlock.fit_root"))
         remove = buttons.operator("footlock.remove_sliding")
         properties.copy(properties.RemovalProperties, settings, remove)
+        if _armature(context) is not None:
+            _draw_way_back(layout.column(), _armature(context))
 
 
 class FOOTLOCK_PT_result(FootlockSubPanel, bpy.types.Panel):
@@ -155,6 +158,7 @@ class FOOTLOCK_PT_removal(FootlockSubPanel, bpy.types.Panel):
     def draw(self, context):
         layout = self.split_layout()
         settings = context.scene.footlock
+        layout.prop(settings, "result")
         layout.prop(settings, "method")
         if settings.method == "runtime":
             lock = layout.column(align=True)
@@ -204,10 +208,27 @@ def _draw_subject(layout, armature):
         return
     layout.label(text=armature.name, icon="ARMATURE_DATA", translate=False)
     action = _action(armature)
-    if action is None:
-        _draw_hint(layout, "Assign or import an animation", icon="ACTION")
-    else:
+    if action is not None:
         layout.label(text=action.name, icon="ACTION", translate=False)
+        if action.library is not None:
+            layout.operator("footlock.copy_action", icon="DUPLICATE")
+    strips = results.layer(armature) is None and nla.live_strips(armature.animation_data)
+    if strips:
+        _draw_hint(layout, "NLA strips move it, too" if action else "NLA strips alone move it", icon="NLA")
+        layout.operator("footlock.bake_nla", icon="NLA_PUSHDOWN")
+    elif action is None:
+        _draw_hint(layout, "Assign or import an animation", icon="ACTION")
+
+
+def _draw_way_back(layout, armature):
+    """How much of a correction layer shows, and the way back from it or from a copy."""
+    original = results.original(_action(armature))
+    if original is None:
+        return
+    if results.layer(armature):
+        layout.prop(armature, "footlock_influence", slider=True)
+    text = iface_("Revert to “{}”").format(original.name)
+    layout.operator("footlock.revert", text=text, icon="LOOP_BACK", translate=False)
 
 
 def _draw_hint(layout, text, icon="NONE"):

@@ -1,9 +1,10 @@
-"""The settings as they stand in the panel, kept with the scene."""
+"""The settings as they stand in the panel, kept with the scene, and the slider of a correction layer."""
 
 import bpy
-from bpy.props import PointerProperty
+from bpy.props import FloatProperty, PointerProperty
 
 from ..operators.properties import DetectionProperties, RemovalProperties
+from ..rig import results
 
 
 class FootlockSettings(DetectionProperties, RemovalProperties, bpy.types.PropertyGroup):
@@ -14,7 +15,14 @@ def register():
     bpy.types.Scene.footlock = PointerProperty(
         type=FootlockSettings, name="Footlock", description="Settings of the Footlock panel"
     )
+    bpy.types.Object.footlock_influence = FloatProperty(
+        name="Influence",
+        description="How much of the correction layer shows; it can be keyed in the NLA Editor",
+        min=0.0, max=1.0, subtype="FACTOR", options=set(), override={"LIBRARY_OVERRIDABLE"},
+        get=results.influence, set=results.set_influence,
+    )  # fmt: skip
 
 
 def unregister():
+    del bpy.types.Object.footlock_influence
     del bpy.types.Scene.footlock

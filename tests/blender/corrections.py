@@ -8,7 +8,7 @@ import numpy as np
 from blender import rigs
 
 from footlock.rig import clip as reading
-from footlock.rig import correction, mapping
+from footlock.rig import controls, correction, mapping
 from footlock.solvers import rotations as rot
 
 # Joints land within this share of the length of thigh and shin.
@@ -69,7 +69,9 @@ class CorrectionCase(unittest.TestCase):
         bpy.context.view_layer.update()
         legs = legs or mapping.of(armature)
         names = [name for leg in legs.legs for name in chain(leg)]
-        clip = reading.read(self.scene, armature, legs, unit, correction.check(armature, legs))
+        driven_by = controls.of(armature, legs)
+        correction.check(armature, legs, driven_by)
+        clip = reading.read(self.scene, armature, legs, unit, driven_by)
         before = rigs.evaluated(armature, clip.frames, names)
         held = rigs.dump(armature)
         channels = {name: self.rotation(armature, name, clip.frames) for name in names}

@@ -109,8 +109,13 @@ class Refused(unittest.TestCase):
         armature = walker()
         label(armature)
         data = armature.animation_data
+        action = data.action
         track = data.nla_tracks.new()
-        track.strips.new("Below", 1, data.action)
+        rigs.new_action(armature, "Below")
+        rigs.key(armature, armature.pose.bones["shin.L"].path_from_id("scale"), np.ones((40, 3)), FRAMES)
+        below = data.action
+        data.action = action
+        track.strips.new("Below", 1, below)
         self.refused("NLA strips move")
         track.mute = True
         self.assertEqual(bpy.ops.footlock.remove_sliding(), {"FINISHED"})
@@ -135,17 +140,22 @@ class Refused(unittest.TestCase):
         armature.pose.bones["foot.R"].driver_add("rotation_quaternion", 1)
         self.refused("“foot.R” is moved by a driver", [bpy.ops.footlock.remove_sliding])
 
-    def test_muted_curve(self):
-        armature = walker()
-        label(armature)
-        rigs.curve_of(armature, "thigh.L", "rotation_quaternion", 2).mute = True
-        self.refused("is muted", [bpy.ops.footlock.remove_sliding])
+    def test_no_leg_that_may_change(self):
+        for attribute, word in (("mute", "muted"), ("lock", "locked")):
+            with self.subTest(attribute):
+                armature = walker()
+                label(armature)
+                for bone in ("thigh.L", "shin.R"):
+                    setattr(rigs.curve_of(armature, bone, "rotation_quaternion", 2), attribute, True)
+                self.refused(f"“thigh.L” is {word}.*unlock or unmute", [bpy.ops.footlock.remove_sliding])
+                setattr(rigs.curve_of(armature, "pelvis", "location", 1), attribute, True)
+                self.refused(f"“pelvis” is {word}", [bpy.ops.footlock.fit_root])
 
-    def test_noise(self):
+    def test_noise_where_no_key_is_added(self):
         armature = walker()
         label(armature)
         rigs.curve_of(armature, "pelvis", "location", 0).modifiers.new("NOISE")
-        self.refused("modifier", [bpy.ops.footlock.remove_sliding])
+        self.refused("modifier", [lambda: bpy.ops.footlock.remove_sliding(keys="SOURCE")])
 
     def test_uneven_scale(self):
         for scale in ((1.0, 1.0, 1.5), (-1.0, 1.0, 1.0)):

@@ -183,7 +183,7 @@ class Rigify(ControlRigCase):
     def test_stretch_is_the_rigs_own(self):
         rig, _ = self.rig()
         with self.assertRaisesRegex(FootlockError, "set Stretch Legs to 0"):
-            correction.check(rig, mapping.find(rig), stretched=True)
+            correction.check(rig, mapping.find(rig), controls.of(rig, mapping.find(rig)), stretched=True)
 
 
 class Quadruped(ControlRigCase):

@@ -8,7 +8,7 @@ from blender import rigs
 from blender.corrections import FRAMES, SAME, TURNS, CorrectionCase, chain, neighbours, random_correction
 
 from footlock.rig import clip as reading
-from footlock.rig import compat, correction, mapping
+from footlock.rig import compat, controls, correction, mapping
 from footlock.rig.names import LegMap
 from footlock.solvers import rotations as rot
 from footlock.solvers.errors import FootlockError
@@ -115,7 +115,7 @@ class Rigs(CorrectionCase):
         """The correction lands, or is refused before anything changes."""
         held = rigs.everything()
         try:
-            correction.check(armature, mapping.of(armature))
+            correction.check(armature, mapping.of(armature), controls.of(armature, mapping.of(armature)))
             reading.read(self.scene, armature, mapping.of(armature), 1.0)
         except FootlockError as error:
             self.assertTrue(str(error).endswith("."))
@@ -344,7 +344,7 @@ class Keys(CorrectionCase):
         armature = rigs.biped()
         rigs.wobble(armature, FRAMES)
         legs = mapping.of(armature)
-        clip = reading.read(self.scene, armature, legs, 1.0, correction.check(armature, legs))
+        clip = reading.read(self.scene, armature, legs, 1.0, controls.of(armature, legs))
         _, solution = random_correction(clip)
         for name in TURNS:
             getattr(solution, name)[:, 1] = rot.IDENTITY

@@ -24,7 +24,7 @@ CLIP = DATA / "cmu_131_01.bvh"
 PANELS = [cls for cls in ui.classes if issubclass(cls, bpy.types.Panel)]
 BUTTONS = {
     "footlock.detect_contacts": "DetectionProperties",
-    "footlock.fit_root": "ClipProperties",
+    "footlock.fit_root": "ResultProperties",
     "footlock.remove_sliding": "RemovalProperties",
 }
 HINTS = {"Select the armature of the character", "Assign or import an animation", "Found by their names when needed"}
@@ -178,6 +178,7 @@ class Registration(CleanFile):
                     self.assertFalse(hasattr(bpy.types, cls.__name__), cls.__name__)
                 self.assertFalse(hasattr(bpy.types.Scene, "footlock"))
                 self.assertFalse(hasattr(bpy.types.Armature, "footlock"))
+                self.assertFalse(hasattr(bpy.types.Object, "footlock_influence"))
                 self.assertEqual([name for name in dir(bpy.types) if name.lower().startswith("footlock")], [])
             for cls in ui.classes:
                 self.assertTrue(cls.is_registered, cls.__name__)

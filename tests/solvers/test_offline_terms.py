@@ -140,6 +140,16 @@ class Pelvis(unittest.TestCase):
         self.assertEqual(slid(found.toes, labels), 0.0)
         self.assertTrue(found.converged)
 
+    def test_stays_to_the_bit_where_it_may_not_move(self):
+        """On a floor that goes up, too."""
+        motion, labels, ground = case("cmu_131_03", 1.25)
+        terms = Terms(1 / 30, keep_path=1.0, keep_height=True)
+        for rise in (None, np.full((len(labels), 1 + labels.shape[1]), 0.05)):
+            up = 0.0 if rise is None else 0.05
+            found = solve(motion, labels, ground + up, terms, rise=rise)
+            np.testing.assert_array_equal(found.pelvis, motion.root)
+            self.assertEqual(slid(found.toes, labels), 0.0)
+
     def test_sinks_as_far_as_it_may(self):
         motion, labels, ground = case("cmu_12_01", 1.5)
         length = np.linalg.norm(motion.root[:, None] - motion.toes, axis=-1)

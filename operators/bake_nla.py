@@ -1,0 +1,30 @@
+"""Bake from NLA: what the strips play as one action, to work on."""
+
+import bpy
+
+from ..rig import mapping, nla_bake
+from .base import ArmatureOperator
+
+
+class FOOTLOCK_OT_bake_nla(ArmatureOperator, bpy.types.Operator):
+    bl_idname = "footlock.bake_nla"
+    bl_label = "Bake from NLA"
+    bl_description = (
+        "Make one action of what the NLA strips play, with a key on every frame, and mute their tracks. The strips and"
+        " their actions stay as they are"
+    )
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not nla_bake.can(context.object):
+            cls.poll_message_set("No NLA strip moves the armature")
+            return False
+        return True
+
+    def run(self, context, armature):
+        action, curves = nla_bake.bake(context.scene, armature)
+        mapping.forget(armature)
+        first, last = action.frame_range
+        return f"“{action.name}” has what the strips play, {curves} curves from frame {first:.0f} to {last:.0f}."
