@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..solvers import resample
+from ..solvers import resample, small_matrices
 from . import clip as clips
-from . import curves
+from . import curves, kinematics
 
 # A slope is no steeper than so many times what is usual for the curve, or than the steps about it: a cut between two
 # takes is a step, and the curve does not swing out beside it.
@@ -24,9 +24,10 @@ def frames_of_keys(clip, changed, tolerance, span=None):
     changed: (bone, property, old, new) as ``correction.corrected_channels`` returns it. tolerance: metres, for hips,
     knees, heels, toes and toe ends. span: (first, last) frame outside of which the curves are left alone.
     """
+    points = _levered if clip.controls is not None and clip.controls.constrained else _joints
     inside = np.arange(len(clip.frames)) if span is None else np.flatnonzero(curves.within(clip.frames, span))
     whole = slice(inside[0], inside[-1] + 1)
-    exact = _joints(clip, {(bone.name, name): new for bone, name, _, new in changed})
+    exact = points(clip, {(bone.name, name): new for bone, name, _, new in changed})
     steep = [slopes(new) for _, _, _, new in changed]
     kept = np.zeros(len(inside), bool)
     kept[[0, -1]] = True
@@ -36,7 +37,7 @@ def frames_of_keys(clip, changed, tolerance, span=None):
         for (bone, name, _, new), slope in zip(changed, steep, strict=True):
             values = tried[bone.name, name] = new.copy()
             values[whole] = _between(at, new[whole], slope[whole])
-        error = np.linalg.norm(_joints(clip, tried) - exact, axis=-1).max(axis=1)[whole]
+        error = np.linalg.norm(points(clip, tried) - exact, axis=-1).max(axis=1)[whole]
         worst = np.maximum.reduceat(error, at)[np.cumsum(kept) - 1]
         add = (error > tolerance) & (error == worst) & ~kept
         if not add.any():
@@ -66,12 +67,34 @@ def _between(at, values, slope):
 
 def _joints(clip, given):
     """Places (frames, points, 3), metres, with some channels, (bone, property) → (frames, n), as they are given."""
-    channels = []
-    for bone, own in zip(clip.bones, clip.channels, strict=True):
-        location = given.get((bone.name, "location"), own.location)
-        rotation = given.get((bone.name, clips.rotation_property(bone)), own.rotation)
-        scale = given.get((bone.name, "scale"), own.scale)
-        channels.append(replace(own, location=location, rotation=rotation, scale=scale))
+    channels = [_given(bone, own, given) for bone, own in zip(clip.bones, clip.channels, strict=True)]
     poses = clips.forward(clip.bones, channels, len(clip.frames))
     pose = replace(clip, channels=tuple(channels), poses=poses).leg_pose()
     return np.concatenate([pose.hip, pose.knee, pose.heel, pose.toe, pose.toe_end], axis=1)
+
+
+def _levered(clip, given):
+    """The same for a control rig, whose joints no channels tell: of each control the joints that go with it, as if they
+    were fast to it, where its own space has them."""
+    metres = np.linalg.norm(clip.world_from_armature[:, :3, 0], axis=-1)[:, None, None]
+    armature = small_matrices.inverse_affine(clip.world_from_armature)
+    pose = clip.leg_pose()
+    joints = np.stack([pose.hip, pose.knee, pose.heel, pose.toe, pose.toe_end], axis=2)
+    driven = [{source.bone for source in limb.sources()} for limb in clip.controls.limbs]
+    found = []
+    for i, (bone, own) in enumerate(zip(clip.bones, clip.channels, strict=True)):
+        if any((bone.name, name) in given for name in ("location", clips.rotation_property(bone))):
+            legs = [leg for leg, names in enumerate(driven) if bone.name in names]
+            fast = joints[:, legs, 1:].reshape(len(joints), -1, 3) if legs else joints[:, :, 0]
+            held = small_matrices.inverse_affine(clip.poses[i]) @ armature
+            local = (held[:, None, :3, :3] @ fast[..., None])[..., 0] + held[:, None, :3, 3]
+            basis = kinematics.basis(_given(bone, own, given), bone.rotation_mode, bone.connected)
+            moved = (basis[:, None, :3, :3] @ local[..., None])[..., 0] + basis[:, None, :3, 3]
+            found.append(np.broadcast_to(moved * metres, (len(clip.frames), *moved.shape[1:])))
+    return np.concatenate(found, axis=1)
+
+
+def _given(bone, own, given):
+    """Channels of a bone, of which some are given."""
+    names = {"location": "location", "rotation": clips.rotation_property(bone), "scale": "scale"}
+    return replace(own, **{field: given.get((bone.name, name), getattr(own, field)) for field, name in names.items()})

@@ -153,6 +153,19 @@ class Rigify(ControlRigCase):
             bpy.app.handlers.frame_change_post.pop()
         self.assertLessEqual(len(seen), 4 * control_rigs.FRAMES + 4)
 
+    def test_few_keys(self):
+        """Fewer keys, and the evaluated toes are within the tolerance of where they stand with all of them."""
+        toes = {}
+        for tolerance in (0.0, 2e-3):
+            rig, labels = self.rig()
+            options = remove_sliding.Options(key_tolerance=tolerance)
+            remove_sliding.remove(bpy.context.scene, rig, mapping.find(rig), labels=labels, options=options)
+            frames = 1.0 + np.arange(control_rigs.FRAMES)
+            toes[tolerance] = rigs.evaluated(rig, frames, ["DEF-toe.L", "DEF-toe.R"])[0]
+            keys = len(rigs.values(rigs.curve_of(rig, "foot_ik.L", "location", 1))[0])
+        self.assertLess(keys, 0.7 * control_rigs.FRAMES)
+        self.assertLess(np.linalg.norm(toes[2e-3] - toes[0.0], axis=-1).max(), 3e-3)
+
     def test_labels_of_nothing_change_nothing(self):
         rig, labels = self.rig()
         held = rigs.everything()
