@@ -19,6 +19,7 @@ RATE = 24.0
 # Metres a second at which the feet would have the body travel.
 SPEED = 0.6
 _STEP, _STANCE, _LIFT = 0.6, 0.62, 0.12
+_ROLES = ("thigh", "shin", "foot", "toe")
 
 _folder = None
 
@@ -145,7 +146,7 @@ def built(*, foot="copies", roll=False, pole=True, parented=False, copied=False)
         knee = edit.new(f"pole.{side}")
         knee.head = edit[f"shin.{side}"].head + Vector((0.0, -0.5, 0.0))
         knee.tail, knee.parent = knee.head + Vector((0.0, 0.0, 0.1)), edit["pelvis"]
-        for role in ("thigh", "shin", "foot", "toe") if copied else ():
+        for role in _ROLES if copied else ():
             source = edit[f"{role}.{side}"]
             bone = edit.new(f"DEF-{role}.{side}")
             bone.head, bone.tail, bone.roll, bone.parent = source.head, source.tail, source.roll, edit["root"]
@@ -164,7 +165,7 @@ def built(*, foot="copies", roll=False, pole=True, parented=False, copied=False)
             holder = bones[f"control.{side}"].constraints.new("CHILD_OF")
             holder.target, holder.subtarget = armature, "root"
             holder.inverse_matrix = bones["root"].matrix.inverted()
-        for role in ("thigh", "shin", "foot", "toe") if copied else ():
+        for role in _ROLES if copied else ():
             copy = bones[f"DEF-{role}.{side}"].constraints.new("COPY_TRANSFORMS")
             copy.target, copy.subtarget = armature, f"{role}.{side}"
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -180,3 +181,72 @@ def _set_pole(chain, shin):
         bpy.context.view_layer.update()
         away[angle] = (shin.head - shin.bone.head_local).length
     chain.pole_angle = min(away, key=away.get)
+
+
+# The bones of a leg of Auto-Rig Pro: what deforms, its FK controls, and its IK bones.
+_DEFORM = ("thigh_stretch", "leg_stretch", "foot", "toes_01")
+_FK = ("c_thigh_fk", "c_leg_fk", "c_foot_fk", "c_toes_fk")
+_IK = ("thigh_ik", "leg_ik", "foot_ik_target", "c_toes_ik")
+
+
+def auto_rig_pro():
+    """A rig with Auto-Rig Pro's names and manner: what deforms copies FK controls and IK bones, and a property of the
+    foot control, 0 for IK and 1 for FK, fades the latter out."""
+    names = {
+        f"{role}.{side}": f"{name}.{side.lower()}" for role, name in zip(_ROLES, _DEFORM, strict=True) for side in "LR"
+    }
+    rig = rigs.biped("Character", names={"pelvis": "root.x", **names})
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = rig.data.edit_bones
+
+    def copy(source, name, parent):
+        bone = edit.new(name)
+        bone.head, bone.tail, bone.roll = edit[source].head, edit[source].tail, edit[source].roll
+        bone.parent = edit[parent] if parent else None
+        return name
+
+    traj = edit.new("c_traj")
+    traj.head, traj.tail = (0.0, 0.0, 0.0), (0.0, 0.5, 0.0)
+    master = copy("root.x", "c_root_master.x", "c_traj")
+    copy("root.x", "c_root.x", master)
+    for side in "lr":
+        last = "c_root.x"
+        for source, control in zip(_DEFORM, _FK, strict=True):
+            last = copy(f"{source}.{side}", f"{control}.{side}", last)
+        foot = edit.new(f"c_foot_ik.{side}")
+        foot.head = edit[f"foot.{side}"].head
+        foot.tail, foot.parent = foot.head + Vector((0.0, -0.2, 0.0)), edit["c_traj"]
+        copy(f"thigh_stretch.{side}", f"thigh_ik.{side}", "c_root.x")
+        copy(f"leg_stretch.{side}", f"leg_ik.{side}", f"thigh_ik.{side}")
+        copy(f"foot.{side}", f"foot_ik_target.{side}", f"c_foot_ik.{side}")
+        copy(f"toes_01.{side}", f"c_toes_ik.{side}", f"foot_ik_target.{side}")
+    bpy.ops.object.mode_set(mode="POSE")
+    bones = rig.pose.bones
+    _copy(rig, "root.x", "c_root.x")
+    for side in "lr":
+        chain = bones[f"leg_ik.{side}"].constraints.new("IK")
+        chain.target, chain.subtarget, chain.chain_count = rig, f"foot_ik_target.{side}", 2
+        bones[f"c_foot_ik.{side}"]["ik_fk_switch"] = 0.0
+        for deformed, fk, ik in zip(_DEFORM, _FK, _IK, strict=True):
+            _copy(rig, f"{deformed}.{side}", f"{fk}.{side}")
+            _fade_out(rig, _copy(rig, f"{deformed}.{side}", f"{ik}.{side}"), f"c_foot_ik.{side}")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.update()
+    return rig
+
+
+def _copy(rig, name, source):
+    constraint = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
+    constraint.target, constraint.subtarget = rig, source
+    return constraint
+
+
+def _fade_out(rig, constraint, switch):
+    """Drive an influence by 1 minus the property of the foot control."""
+    driver = constraint.driver_add("influence").driver
+    driver.type = "SCRIPTED"
+    driver.expression = "1 - fk"
+    variable = driver.variables.new()
+    variable.name = "fk"
+    variable.targets[0].id = rig
+    variable.targets[0].data_path = f'pose.bones["{switch}"]["ik_fk_switch"]'

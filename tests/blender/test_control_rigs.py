@@ -217,6 +217,35 @@ class Quadruped(ControlRigCase):
         self.assertLessEqual({"torso", *self.FEET}, changed)
 
 
+class AutoRigPro(ControlRigCase):
+    """Its names and its manner: a property of the foot control switches."""
+
+    FEET = {"c_foot_ik.l": 0.0, "c_foot_ik.r": 0.5}
+    FK = ("c_thigh_fk", "c_leg_fk", "c_foot_fk", "c_toes_fk")
+
+    def walked(self):
+        rigs.new_file()
+        rig = control_rigs.auto_rig_pro()
+        return rig, control_rigs.walk(rig, self.FEET, "c_root_master.x")
+
+    def test_ik(self):
+        rig, labels = self.walked()
+        changed = self.corrected(rig, mapping.find(rig), labels)
+        self.assertLessEqual({"c_root_master.x", *self.FEET}, changed)
+        self.assertLessEqual(changed, {"c_root_master.x", *self.FEET, "c_toes_ik.l", "c_toes_ik.r"})
+
+    def test_fk(self):
+        rig, labels = self.walked()
+        deformed = ("thigh_stretch", "leg_stretch", "foot", "toes_01")
+        pairs = zip(self.FK, deformed, strict=True)
+        control_rigs.same_in_fk(rig, [(f"{fk}.{side}", f"{bone}.{side}") for fk, bone in pairs for side in "lr"])
+        for side in "lr":
+            rigs.key(rig, f'pose.bones["c_foot_ik.{side}"]["ik_fk_switch"]', np.ones((1, 1)), (1.0,))
+        changed = self.corrected(rig, mapping.find(rig), labels, half=2e-3)
+        self.assertLessEqual(changed, {"c_root_master.x", *(f"{name}.{side}" for name in self.FK for side in "lr")})
+        self.assertIn("c_thigh_fk.l", changed)
+
+
 class Built(ControlRigCase):
     """Rigs that somebody built, recognised by their constraints and no name."""
 
