@@ -6,9 +6,8 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from blender import rigs
+from blender import rigs, test_bad_input
 from blender.corrections import CorrectionCase
-from blender.test_bad_input import Refused
 from blender.test_batch import run
 from blender.test_panel import drawn
 
@@ -19,6 +18,7 @@ from footlock.solvers.errors import FootlockError
 from footlock.ui import panel
 
 FRAMES = np.arange(1.0, 61.0)
+refused = test_bad_input.Refused.refused
 START, SCALE = 101.0, 2.0
 
 
@@ -157,14 +157,14 @@ class TweakMode(unittest.TestCase):
                 strip = push_down(armature)
                 setattr(strip, name, value)
                 tweak(armature)
-                Refused.refused(self, pattern, [bpy.ops.footlock.remove_sliding, bpy.ops.footlock.fit_root])
+                refused(self, pattern, [bpy.ops.footlock.remove_sliding, bpy.ops.footlock.fit_root])
 
 
 class Beside(unittest.TestCase):
     """The action in use on top of strips."""
 
     def refused(self, pattern):
-        Refused.refused(self, pattern, [bpy.ops.footlock.remove_sliding, bpy.ops.footlock.fit_root])
+        refused(self, pattern, [bpy.ops.footlock.remove_sliding, bpy.ops.footlock.fit_root])
 
     def other(self, armature, path, width, value=0.3):
         """A strip below that moves a channel."""

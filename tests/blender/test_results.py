@@ -7,9 +7,8 @@ from pathlib import Path
 import bpy
 import clips
 import numpy as np
-from blender import rigs
+from blender import rigs, test_bad_input
 from blender.test_actions import FRAMES, TOES, ActionCase
-from blender.test_bad_input import Refused
 from blender.test_batch import run
 from blender.test_panel import drawn
 
@@ -19,6 +18,7 @@ from footlock.rig import compat, contact_property, correction, mapping, results
 from footlock.ui import panel
 
 HALVES = FRAMES[:-1] + 0.5
+refused = test_bad_input.Refused.refused
 
 
 class ResultCase(ActionCase):
@@ -146,7 +146,7 @@ class NewAction(ResultCase):
         strip.select = True
         data.use_tweak_mode = True
         for result in ("NEW", "LAYER"):
-            Refused.refused(self, "tweak mode", [lambda result=result: bpy.ops.footlock.remove_sliding(result=result)])
+            refused(self, "tweak mode", [lambda result=result: bpy.ops.footlock.remove_sliding(result=result)])
 
 
 class Layer(ResultCase):
@@ -276,7 +276,7 @@ class Layer(ResultCase):
         data.nla_tracks[0].strips[0].select = True
         data.use_tweak_mode = True
         self.assertIsNotNone(data.action)
-        Refused.refused(self, "NLA strips move “Biped” too", [bpy.ops.footlock.remove_sliding])
+        refused(self, "NLA strips move “Biped” too", [bpy.ops.footlock.remove_sliding])
         with self.assertRaisesRegex(remove_sliding.FootlockError, "leave tweak mode"):
             results.revert(armature)
 
@@ -291,7 +291,7 @@ class Layer(ResultCase):
 
     def test_axes_and_angles_are_refused(self):
         self.walker(mode="AXIS_ANGLE")
-        Refused.refused(self, "turns by axis and angle", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
+        refused(self, "turns by axis and angle", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
 
     def test_a_pose_without_keys(self):
         armature = self.walker()
@@ -299,7 +299,7 @@ class Layer(ResultCase):
         compat.remove_fcurve(armature, armature.pose.bones["pelvis"].path_from_id("location"), 0)
         self.assertTrue(channels)
         armature.pose.bones["pelvis"].location[0] = 0.2
-        Refused.refused(self, "posed without keys", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
+        refused(self, "posed without keys", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
 
     def test_buttons_say_what_to_do(self):
         armature = self.walker()
@@ -437,7 +437,7 @@ class OfAnotherFile(ResultCase):
     def test_a_linked_action_is_refused_or_copied(self):
         armature = self.linked("object")
         pattern = "linked from another file .* click Copy Action"
-        Refused.refused(self, pattern, [bpy.ops.footlock.detect_contacts, bpy.ops.footlock.fit_root])
+        refused(self, pattern, [bpy.ops.footlock.detect_contacts, bpy.ops.footlock.fit_root])
         self.assertIn("footlock.copy_action", drawn(panel.FOOTLOCK_PT_main).buttons)
         source = self.toes(armature)
         linked = armature.animation_data.action
@@ -487,8 +487,8 @@ class OfAnotherFile(ResultCase):
 
     def test_lists_that_cannot_be_edited(self):
         self.linked("object")
-        Refused.refused(self, "list of its legs cannot be edited", [bpy.ops.footlock.add_leg])
-        Refused.refused(self, "assign an action of this file", [bpy.ops.footlock.map_legs])
+        refused(self, "list of its legs cannot be edited", [bpy.ops.footlock.add_leg])
+        refused(self, "assign an action of this file", [bpy.ops.footlock.map_legs])
 
 
 class InTheBatch(ResultCase):
