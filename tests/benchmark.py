@@ -25,7 +25,7 @@ import bpy  # noqa: E402
 import clips  # noqa: E402
 import numpy as np  # noqa: E402
 
-from footlock.rig import bvh, correction, mapping  # noqa: E402
+from footlock.rig import bvh, controls, correction, mapping  # noqa: E402
 from footlock.rig import clip as reading  # noqa: E402
 from footlock.solvers import contacts, foot_skate, ground, knee_side, leg_chain, slide_removal  # noqa: E402
 
@@ -68,7 +68,8 @@ def stages_of_the_job(armature, stage):
     """The two buttons' work, taken apart."""
     scene = bpy.context.scene
     legs = mapping.of(armature)
-    clip = stage("read the action", reading.read, scene, armature, legs)
+    driven_by = stage("what drives the legs", controls.of, armature, legs)
+    clip = stage("read the action", reading.read, scene, armature, legs, 0.0, driven_by)
     pose = stage("joints in the world", clip.leg_pose)
     labels = stage(
         "detect contacts", contacts.detect, pose.toe, clip.frame_rate, contacts.floor_height(pose.toe)
