@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..solvers.errors import FootlockError
-from . import structure
+from . import skeleton, structure
 from .names import Leg, LegMap, ancestors, find_legs
 
 
@@ -102,7 +102,7 @@ def _rest(armature, parents):
 
     bones = armature.data.bones
     return {
-        bone.name: structure.Rest(parents[bone.name], there(bone.head_local), there(bone.tail_local)) for bone in bones
+        bone.name: skeleton.Rest(parents[bone.name], there(bone.head_local), there(bone.tail_local)) for bone in bones
     }
 
 

@@ -9,7 +9,7 @@ import motions
 import numpy as np
 
 from footlock.rig import structure
-from footlock.rig.structure import Rest
+from footlock.rig.skeleton import Rest
 
 # A leg, metres: hip, knee, ankle, ball, tip of the toes; the side is +x, the way ahead -y.
 LEG = ((0.1, 0.0, 0.95), (0.11, -0.03, 0.52), (0.105, 0.03, 0.09), (0.105, -0.12, 0.02), (0.105, -0.2, 0.02))
