@@ -157,7 +157,7 @@ def limb_bones(armature, legs):
     for leg in legs.legs:
         for name in (leg.toe or leg.foot, leg.shin):  # a foot that hangs loose has its shin not above it
             bone = armature.pose.bones[name]
-            while bone is not None and bone.name != legs.pelvis:
+            while bone is not None and bone.name not in (legs.pelvis, legs.carrier):
                 wanted.add(bone.name)
                 bone = bone.parent
     return wanted

@@ -206,11 +206,7 @@ def _limbs(skeleton, roles, layer):
 def _first(below, skeleton):
     """The bone nearest to the one above in the limb; of three and more beside each other, five toes for one, the one in
     the middle, whose head is the common ball."""
-    depth = len(skeleton.above[below[0]])
-    beside = [
-        name for name in below
-        if len(skeleton.above[name]) == depth and skeleton.parents[name] == skeleton.parents[below[0]]
-    ]  # fmt: skip
+    beside = [name for name in below if len(skeleton.above[name]) == len(skeleton.above[below[0]])]
     return beside[len(beside) // 2] if len(beside) > 2 else below[0]
 
 

@@ -10,6 +10,10 @@ from .names import ancestors
 NEAR = 0.012
 # What is lower than this share of the height is near the ground.
 LOW = 0.14
+# Mirrored joints agree within this share of the height.
+_MIRRORED = 0.04
+# The share of a limb's way at which a knee or an elbow may be.
+_KNEE = (0.28, 0.72)
 # A skeleton lower than this share of its length has no legs to stand on.
 _UPRIGHT = 0.12
 
@@ -86,3 +90,36 @@ class Skeleton:
         one for each character."""
         standing = [bone for bone in (name, *self.above[name]) if self.share(bone) > LOW]
         return standing[-1] if standing else name
+
+    def joints(self, chain):
+        """Bones of a chain, but for those that begin where the one before them does."""
+        joints = []
+        for name in chain:
+            if joints and not self.is_far(name, joints[-1]) and name != chain[-1]:
+                continue
+            joints.append(name)
+        return joints
+
+    def knee(self, joints):
+        """The joint nearest to the middle of the way from the first to the last, None without."""
+        points = np.array([self.heads[name] for name in joints])
+        way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+        inner = [i for i in range(1, len(joints) - 1) if _KNEE[0] * way[-1] < way[i] < _KNEE[1] * way[-1]]
+        return joints[min(inner, key=lambda i: abs(way[i] - 0.5 * way[-1]))] if inner else None
+
+    def are_mirrored(self, one, other, centre):
+        """True where the bones of two limbs are mirrored in a plane that stands upright, in the middle between their
+        first and by ``centre`` (3,)."""
+        if len(one) != len(other):
+            return False
+        across = (self.heads[one[0]] - self.heads[other[0]]) * (1.0, 1.0, 0.0)
+        apart = np.linalg.norm(across)
+        if apart < 2.0 * NEAR * self.height:
+            return False
+        across, between = across / apart, 0.5 * (self.heads[one[0]] + self.heads[other[0]])
+        limit = _MIRRORED * self.height
+        for names in zip(one, other, strict=True):
+            a, b = (self.heads[name] - between for name in names)
+            if np.linalg.norm(a - 2.0 * (a @ across) * across - b) > limit:
+                return False
+        return bool(abs((between - centre) @ across) < limit)

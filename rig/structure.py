@@ -12,20 +12,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .names import Leg, LegMap
-from .skeleton import NEAR, Skeleton
+from .skeleton import Skeleton
 
 # A hip is no lower than this share of the height of the skeleton.
 _HIP = 0.25
-# Mirrored joints agree within this share.
-_MIRRORED = 0.04
 # A bone that leads to the hip is no longer than this share of the leg, and the thigh turns off it by more than an angle
 # of this cosine; one that does not come down may be as long as the second share.
 _SHORT, _TURNED, _LEVEL = 0.22, np.cos(np.radians(12.0)), 0.3
-# Cosine of the least angle by which a real joint is bent; the share of the leg's way at which a knee may be.
-_BENT, _KNEE = np.cos(np.radians(20.0)), (0.28, 0.72)
+# Cosine of the least angle by which a real joint is bent.
+_BENT = np.cos(np.radians(20.0))
 # A loose foot is no further than this share of the height from the head of its shin, and a shin no nearer to the ground
 # than that.
 _LOOSE = 0.35
+# A single pair of legs without toes comes down by this share of its length: fins go out to the sides.
+_DOWN = 0.8
 # More legs than this has no animal that walks.
 _MOST_LEGS = 8
 # Where legs are, from the front, by how many pairs there are.
@@ -108,6 +108,8 @@ def _character(skeleton, legs):
     stands = bool(pairs) and len(pairs[0][0].bones) > 3
     if not pairs or 2 * len(pairs) > _MOST_LEGS or len(alone) > (1 if stands else 0):
         return None
+    if len(pairs) == 1 and not stands and not all(_comes_down(skeleton, leg) for leg in pairs[0]):
+        return None
     ahead = np.sum([leg.ahead for pair in pairs for leg in pair], axis=0)
     left = np.array([-ahead[1], ahead[0], 0.0])
     found = []
@@ -165,7 +167,7 @@ def _leg(skeleton, entry, feet):
         if bone in above_others:
             break
         chain.insert(0, bone)
-    joints = _joints(skeleton, chain)
+    joints = skeleton.joints(chain)
     if entry in skeleton.loose:
         joints = joints[-3:]
     while len(joints) > 3 and _leads_aside(skeleton, joints):
@@ -178,7 +180,7 @@ def _leg(skeleton, entry, feet):
     elif len(bends) == 2 and _opposite(skeleton, joints, bends):
         bones = (joints[0], *bends, entry)
     else:
-        knee = _knee(skeleton, joints)
+        knee = skeleton.knee(joints)
         if knee is None:
             return None
         bones = (joints[0], knee, entry, *joints_of_toes(skeleton, entry))
@@ -194,7 +196,7 @@ def _pairs(skeleton, legs):
     centre = np.mean([leg.hip for leg in legs], axis=0) if legs else np.zeros(3)
     while left:
         one = left.pop(0)
-        mirrored = [other for other in left if _are_mirrored(skeleton, one, other, centre)]
+        mirrored = [other for other in left if skeleton.are_mirrored(one.bones, other.bones, centre)]
         if len(mirrored) == 1:
             left.remove(mirrored[0])
             pairs.append((one, mirrored[0]))
@@ -203,14 +205,10 @@ def _pairs(skeleton, legs):
     return pairs, alone
 
 
-def _joints(skeleton, chain):
-    """Bones of a chain, but for those that begin where the one before them does."""
-    joints = []
-    for name in chain:
-        if joints and not skeleton.is_far(name, joints[-1]) and name != chain[-1]:
-            continue
-        joints.append(name)
-    return joints
+def _comes_down(skeleton, leg):
+    points = [skeleton.heads[name] for name in leg.bones]
+    length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+    return points[0][2] - points[-1][2] > _DOWN * length
 
 
 def _leads_aside(skeleton, joints):
@@ -237,29 +235,3 @@ def _opposite(skeleton, joints, bends):
     points = [skeleton.heads[name] for name in (joints[0], *bends, joints[-1])]
     steps = np.diff(points, axis=0)
     return np.cross(steps[0], steps[1]) @ np.cross(steps[1], steps[2]) < 0.0
-
-
-def _knee(skeleton, joints):
-    """The joint nearest to the middle of the way from hip to foot, None without."""
-    points = np.array([skeleton.heads[name] for name in joints])
-    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
-    shares = way / way[-1]
-    inner = [i for i in range(1, len(joints) - 1) if _KNEE[0] < shares[i] < _KNEE[1]]
-    return joints[min(inner, key=lambda i: abs(shares[i] - 0.5))] if inner else None
-
-
-def _are_mirrored(skeleton, one, other, centre):
-    """True where hips and feet are mirrored in a plane that stands upright, in the middle between the hips."""
-    if len(one.bones) != len(other.bones):
-        return False
-    across = (one.hip - other.hip) * (1.0, 1.0, 0.0)
-    apart = np.linalg.norm(across)
-    if apart < 2.0 * NEAR * skeleton.height:
-        return False
-    across, between = across / apart, 0.5 * (one.hip + other.hip)
-    limit = _MIRRORED * skeleton.height
-    for names in zip(one.bones, other.bones, strict=True):
-        a, b = (skeleton.heads[name] - between for name in names)
-        if np.linalg.norm(a - 2.0 * (a @ across) * across - b) > limit:
-            return False
-    return abs((between - centre) @ across) < limit

@@ -179,7 +179,7 @@ ARMS = (
         _FINGERS,
     ),
     Convention(
-        "Auto-Rig Pro arm", _HIPS, _words("arm stretch"), _words("fore arm stretch", "forearm stretch"), _words("hand"),
+        "Auto-Rig Pro arm", _HIPS, _words("arm stretch"), _words("fore arm stretch"), _words("hand"),
         _FINGERS,
     ),
     Convention(
@@ -221,6 +221,8 @@ def _is_place(found, i):
     """True for a word that says where on the body a leg is. "r" is the rear where another word is the side."""
     after = found[i + 1 : i + 2]
     if not after or after[0] not in _PLACED:
+        return False
+    if found[i] in ("mid", "middle") and after[0] in ("toe", "toes"):
         return False
     return found[i] in _PLACES or (found[i] == "r" and any(word in _SIDES for word in found[i + 1 :]))
 

@@ -81,6 +81,13 @@ class Layout:
         self.buttons.setdefault(idname, []).append(given)
         return given
 
+    def menu(self, idname, **arguments):
+        check_arguments("menu", arguments)
+        assert issubclass(getattr(bpy.types, idname), bpy.types.Menu)
+
+    def separator(self, **arguments):
+        check_arguments("separator", arguments)
+
     def operator_menu_enum(self, idname, name, **arguments):
         check_arguments("operator_menu_enum", arguments)
         self.buttons.setdefault(idname, []).append(OperatorSettings(idname))
@@ -267,7 +274,9 @@ class States(CleanFile):
         self.assertEqual(layouts["FOOTLOCK_PT_main"].said, ["cmu_131_01", "cmu_131_01"])
         self.assertEqual(self.hints(layouts), {"Found by their names when needed"})
         self.assertEqual(layouts["FOOTLOCK_PT_legs"].said, ["Found by their names when needed"])
-        self.assertEqual(set(layouts["FOOTLOCK_PT_legs"].buttons), {"footlock.map_legs", "footlock.add_leg"})
+        self.assertEqual(
+            set(layouts["FOOTLOCK_PT_legs"].buttons), {"footlock.map_legs", "footlock.add_leg", "footlock.add_hands"}
+        )
         self.assertIsNone(layouts["FOOTLOCK_PT_result"])
 
     def test_mapped(self):
