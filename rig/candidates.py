@@ -17,8 +17,14 @@ from .skeleton import Skeleton
 _SAME = 0.08
 # A foot, or the toe where there is one, is no higher than this share of the hip's height over the ground ...
 _STANDS = 0.35
+# ... and where there is a toe, the heel no higher than this one: a horse's hock is at less than half.
+_HOCK = 0.55
 # ... and a knee is between these shares of the way from hip to foot; outside of the second ones it cannot be.
 _KNEE, _POSSIBLE = (0.22, 0.78), (0.08, 0.92)
+# A thigh that begins lower than this share of the height of the hip begins at the knee.
+_KNEE_HEIGHT = 0.65
+# Cosine of the largest angle between two halves of one bone.
+_STRAIGHT = np.cos(np.radians(8.0))
 _IMPOSSIBLE, _ODD, _LIKELY = range(3)
 
 
@@ -39,17 +45,51 @@ def find(bones):
     shaped = structure.find_all(skeleton)
     if not named or (shaped and all(one.verdict == _IMPOSSIBLE for one in named)):
         return shaped
-    maps = [one.legs for one in named]
+    maps = [_refined(skeleton, one.legs, shaped) for one in named]
     others = [legs for legs in shaped if not any(_covers(skeleton, one, legs) for one in maps)]
     if len(maps) > 1 or not others:
         return maps
-    one = named[0]
-    more = [legs for legs in others if _covers(skeleton, legs, one.legs)]
+    more = [legs for legs in others if _covers(skeleton, legs, maps[0])]
     if more:  # one leg of two, or two of four, was named
-        return [_with_names(skeleton, more[0], one.legs), *(legs for legs in others if legs is not more[0])]
-    if one.verdict == _LIKELY and len(shaped) == 1:
+        whole = _refined(skeleton, _with_names(skeleton, more[0], maps[0]), shaped)
+        return [whole, *(legs for legs in others if legs is not more[0])]
+    if named[0].verdict == _LIKELY and len(shaped) == 1 and not _begins_at_knees(skeleton, maps[0], others[0]):
         return maps
     return maps + others
+
+
+def _refined(skeleton, named, shaped):
+    """Named legs with what the shape tells besides: toes that have no name, the first halves of split bones of which
+    only the second has one, and bones in the same place that deform where these do not."""
+    shapes = [leg for one in shaped for leg in one.legs]
+    legs = []
+    for leg in named.legs:
+        there = next((one for one in shapes if _same(skeleton, one, leg)), None)
+        if there is not None and _deforming(skeleton, there) > _deforming(skeleton, leg):
+            leg = replace(there, side=leg.side, place=leg.place)
+        shape = next((one for one in shapes if one.foot == leg.foot), None)
+        if shape is not None:
+            if not leg.toe and shape.toe and not words.read(shape.toe).helps:
+                leg = replace(leg, toe=shape.toe)
+            if _in_line(skeleton, shape.thigh, leg.thigh, leg.shin):
+                leg = replace(leg, thigh=shape.thigh)
+            if _in_line(skeleton, shape.shin, leg.shin, leg.foot):
+                leg = replace(leg, shin=shape.shin)
+        legs.append(leg)
+    return replace(named, legs=tuple(legs))
+
+
+def _deforming(skeleton, leg):
+    """How many bones of thigh, shin and foot deform."""
+    return sum(skeleton.bones[name].deform for name in leg.bones[:3])
+
+
+def _in_line(skeleton, first, half, end):
+    """True where ``half`` begins on the straight way from ``first`` above it to ``end``."""
+    if first not in skeleton.above[half]:
+        return False
+    one, other = skeleton.heads[half] - skeleton.heads[first], skeleton.heads[end] - skeleton.heads[half]
+    return bool(one @ other > _STRAIGHT * np.linalg.norm(one) * np.linalg.norm(other) > 0.0)
 
 
 def find_arms(bones, legs):
@@ -100,7 +140,7 @@ def _characters(skeleton, proposal):
 def _without_copies(skeleton, limbs):
     """Of limbs in one place only the one that deforms, or the first."""
     kept = []
-    for limb in sorted(limbs, key=lambda limb: -sum(skeleton.bones[name].deform for name in limb.bones)):
+    for limb in sorted(limbs, key=lambda limb: -_deforming(skeleton, limb)):
         if not any(limb.side == other.side and _same(skeleton, limb, other) for other in kept):
             kept.append(limb)
     return sorted(kept, key=limbs.index)
@@ -157,6 +197,18 @@ def _covers(skeleton, more, less):
     return all(any(_same(skeleton, one, other) for one in more.legs) for other in less.legs)
 
 
+def _begins_at_knees(skeleton, named, shaped):
+    """True where what is named a thigh is at the knee of a leg by shape, or below: an upper arm that hangs from a
+    shoulder blade, as in front legs, begins higher."""
+    hips = {leg.shin: skeleton.share(leg.thigh) for leg in shaped.legs}
+    return any(
+        skeleton.share(leg.thigh) < _KNEE_HEIGHT * hips[bone]
+        for leg in named.legs
+        for bone in (leg.thigh, *skeleton.above[leg.thigh])
+        if bone in hips
+    )
+
+
 def _with_names(skeleton, shaped, named):
     """Legs that were found by their shape, with the bones that names tell of those that they tell."""
     legs = []
@@ -183,4 +235,5 @@ def _verdict(skeleton, leg):
     share = float(np.linalg.norm(knee - hip)) / length
     if not _POSSIBLE[0] < share < _POSSIBLE[1] or (skeleton.upright and not max(hip[2], knee[2]) > heel[2]):
         return _IMPOSSIBLE
-    return _LIKELY if _KNEE[0] < share < _KNEE[1] and _stands(skeleton, leg) else _ODD
+    high = skeleton.upright and skeleton.share(leg.foot) > _HOCK * skeleton.share(leg.thigh)
+    return _LIKELY if _KNEE[0] < share < _KNEE[1] and _stands(skeleton, leg) and not high else _ODD

@@ -109,7 +109,7 @@ def find_arms(parents):
     first = {}
     for limb in found[0].limbs if found else ():
         first.setdefault(limb.side, replace(limb, place=HAND))
-    return tuple(first.values())
+    return tuple(first[side] for side in sorted(first))
 
 
 def placed(legs):
@@ -166,7 +166,8 @@ def _proposed(conventions, skeleton):
     """Proposals of conventions, in their order."""
     for convention in conventions:
         roles = {name: role for name, read in skeleton.read.items() if (role := convention.role(read))}
-        for layer in words.LAYERS:
+        present = {skeleton.read[name].layer for name, role in roles.items() if role == "thigh"}
+        for layer in sorted(present, key=words.LAYERS.index):
             limbs = _limbs(skeleton, roles, layer)
             if limbs:
                 yield Proposal(convention, layer, limbs)

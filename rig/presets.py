@@ -60,7 +60,9 @@ def remove(name):
     try:
         _path(name).unlink()
     except OSError as error:
-        raise FootlockError(f"The preset “{name}” cannot be deleted ({error.strerror}): choose one of the list.") from error
+        raise FootlockError(
+            f"The preset “{name}” cannot be deleted ({error.strerror}): choose one of the list."
+        ) from error
 
 
 def lacking(legs, bones):

@@ -26,13 +26,22 @@ _BENT = np.cos(np.radians(20.0))
 _LOOSE = 0.35
 # A single pair of legs without toes comes down by this share of its length: fins go out to the sides.
 _DOWN = 0.8
+# A foot bone longer than this share of the height points where the foot does; what is behind the heel by more than a
+# right angle and this cosine is no toe. The ball of the foot is lower than a metatarsal by this share.
+_FOOT, _BEHIND, _BALL = 0.03, -0.3, 0.01
+# Feet point ahead where they do by this share on average; front and hind legs are further apart than this share of their
+# length.
+_POINTS, _APART = 0.1, 0.5
+# Cosine of the angle between lines from hip to hip up to which they are parallel.
+_PARALLEL = np.cos(np.radians(10.0))
+_LEVEL_AXES = np.array([1.0, 1.0, 0.0])
 # More legs than this has no animal that walks.
 _MOST_LEGS = 8
 # Where legs are, from the front, by how many pairs there are.
 _PLACES = {1: ("",), 2: ("Front", "Hind"), 3: ("Front", "Middle", "Hind")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Found:
     """A leg: its bones, and the places of hip and foot."""
 
@@ -61,14 +70,27 @@ def find_all(skeleton):
 
 def joints_of_toes(skeleton, foot):
     """The bone of the toes below a foot, in a tuple: of several the one in the middle of those that are furthest ahead,
-    whose head is the common ball of a foot with five toes."""
-    below = [name for name in skeleton.children[foot] if skeleton.is_far(name, foot)]
-    level = {name: (skeleton.heads[name] - skeleton.heads[foot]) * (1.0, 1.0, 0.0) for name in below}
+    whose head is the common ball of a foot with five toes. Metatarsals are none, nor is a heel."""
+    points = np.asarray(skeleton.bones[foot].tail, float) - skeleton.heads[foot]
+    level = {name: (skeleton.heads[name] - skeleton.heads[foot]) * _LEVEL_AXES for name in skeleton.children[foot]}
+    below = [name for name in level if skeleton.is_far(name, foot)]
+    if np.linalg.norm(points) > _FOOT * skeleton.height:  # importers make bones so short that they point nowhere
+        below = [name for name in below if level[name] @ points > _BEHIND * np.linalg.norm(level[name] * points)]
     if not below:
         return ()
-    furthest = max(level.values(), key=np.linalg.norm)
+    furthest = max((level[name] for name in below), key=np.linalg.norm)
     toes = [name for name in below if level[name] @ furthest > 0.5 * furthest @ furthest]
-    return (middle(skeleton, toes),) if toes else ()
+    if not toes:
+        return ()
+    toe = middle(skeleton, toes)
+    while len(below := skeleton.children[toe]) == 1 and _goes_down(skeleton, toe, below[0]):
+        toe = below[0]
+    return (toe,)
+
+
+def _goes_down(skeleton, toe, below):
+    """True for a metatarsal with the toes below it at the ball."""
+    return bool(skeleton.children[below]) and skeleton.share(below) < skeleton.share(toe) - _BALL
 
 
 def middle(skeleton, names):
@@ -100,27 +122,46 @@ def _characters(skeleton):
 
 def _character(skeleton, legs):
     """The LegMap of the legs of one body, or None."""
+    legs = _without_copies(skeleton, legs)
     pairs, alone = _pairs(skeleton, legs)
-    if any(len(leg.bones) > 3 for pair in pairs for leg in pair):
+    standing = [pair for pair in pairs if len(pair[0].bones) > 3]
+    if standing:
         # Coat tails and skirts reach the ground, too, but stand on nothing.
-        pairs = [pair for pair in pairs if len(pair[0].bones) > 3]
+        pairs = [pair for pair in pairs if pair in standing or all(_apart(pair, other) for other in standing)]
         alone = [leg for leg in alone if len(leg.bones) > 3]
-    stands = bool(pairs) and len(pairs[0][0].bones) > 3
-    if not pairs or 2 * len(pairs) > _MOST_LEGS or len(alone) > (1 if stands else 0):
+    if not pairs or 2 * len(pairs) > _MOST_LEGS or len(alone) > (1 if standing else 0):
         return None
-    if len(pairs) == 1 and not stands and not all(_comes_down(skeleton, leg) for leg in pairs[0]):
+    if len(pairs) == 1 and not standing and not all(_comes_down(skeleton, leg) for leg in pairs[0]):
         return None
-    ahead = np.sum([leg.ahead for pair in pairs for leg in pair], axis=0)
+    ahead = _ahead(pairs)
     left = np.array([-ahead[1], ahead[0], 0.0])
     found = []
     for one, other in pairs:
-        if not abs((one.hip - other.hip) @ left) > 0.0:
-            return None
         both = (one, other) if (one.hip - other.hip) @ left > 0.0 else (other, one)
         sides = [Leg(side, *leg.bones) for side, leg in zip("LR", both, strict=True)]
         found.append((0.5 * (one.hip + other.hip), sides))
     placed = ranked(found, ahead)
     return LegMap(skeleton.shared([leg.thigh for leg in placed]), placed, by_shape=True)
+
+
+def _ahead(pairs):
+    """The way that a character faces: level, across the line from hip to hip, and as most feet point; as characters
+    face in Blender where feet do not point anywhere."""
+    across = np.zeros(3)
+    for one, other in pairs:
+        line = (one.hip - other.hip) * _LEVEL_AXES
+        across += line if line @ across >= 0.0 else -line
+    ahead = np.array([-across[1], across[0], 0.0]) / np.linalg.norm(across)
+    feet = np.sum([leg.ahead for pair in pairs for leg in pair], axis=0) @ ahead
+    sign = feet if abs(feet) > _POINTS * len(pairs) else -ahead[1]
+    return ahead if sign >= 0.0 else -ahead
+
+
+def _apart(pair, other):
+    """True for legs that begin elsewhere on the body than others: front legs, and no skirt."""
+    one, two = (np.mean([leg.hip for leg in legs], axis=0) for legs in (pair, other))
+    length = np.linalg.norm(other[0].hip - other[0].foot)
+    return np.linalg.norm((one - two) * _LEVEL_AXES) > _APART * length
 
 
 def _feet(skeleton):
@@ -185,24 +226,45 @@ def _leg(skeleton, entry, feet):
             return None
         bones = (joints[0], knee, entry, *joints_of_toes(skeleton, entry))
     tip = skeleton.heads[bones[3]] if len(bones) > 3 else np.asarray(skeleton.bones[entry].tail, float)
-    ahead = (tip - skeleton.heads[bones[2]]) * (1.0, 1.0, 0.0)
+    ahead = (tip - skeleton.heads[bones[2]]) * _LEVEL_AXES
     size = np.linalg.norm(ahead)
     return _Found(bones, skeleton.heads[joints[0]], skeleton.heads[entry], ahead / size if size > 0.0 else ahead)
 
 
+def _without_copies(skeleton, legs):
+    """Of legs in one place, as control rigs have them, the one that deforms and has toes."""
+    kept = []
+    for leg in sorted(legs, key=lambda leg: (-sum(skeleton.bones[b].deform for b in leg.bones), -len(leg.bones))):
+        near = (zip(leg.bones[:3], other.bones[:3], strict=True) for other in kept)
+        if not any(all(not skeleton.is_far(*pair) for pair in pairs) for pairs in near):
+            kept.append(leg)
+    return [leg for leg in legs if leg in kept]
+
+
 def _pairs(skeleton, legs):
-    """Legs and their mirror images, and those that have none."""
-    left, pairs, alone = list(legs), [], []
+    """Legs and their mirror images, and those that have none. All are mirrored in one plane: of a spider, whose front
+    is like its back, the one that makes most pairs, or else that which is nearer."""
     centre = np.mean([leg.hip for leg in legs], axis=0) if legs else np.zeros(3)
-    while left:
-        one = left.pop(0)
-        mirrored = [other for other in left if skeleton.are_mirrored(one.bones, other.bones, centre)]
-        if len(mirrored) == 1:
-            left.remove(mirrored[0])
-            pairs.append((one, mirrored[0]))
-        else:
-            alone.append(one)
-    return pairs, alone
+    lines = {}
+    for i, one in enumerate(legs):
+        for j, other in enumerate(legs[:i]):
+            if skeleton.are_mirrored(one.bones, other.bones, centre):
+                lines[i, j] = (one.hip - other.hip) * _LEVEL_AXES
+    best = []
+    for line in lines.values():
+        parallel = {
+            pair: np.linalg.norm(other)
+            for pair, other in lines.items()
+            if abs(other @ line) > _PARALLEL * np.linalg.norm(other) * np.linalg.norm(line)
+        }
+        count = [sum(i in pair for pair in parallel) for i in range(len(legs))]
+        pairs = [pair for pair in parallel if count[pair[0]] == count[pair[1]] == 1]
+        rank = len(pairs), -sum(parallel[pair] for pair in pairs)
+        if not best or rank > best[0]:
+            best = [rank, pairs]
+    pairs = [(legs[j], legs[i]) for i, j in best[1]] if best else []
+    found = {id(leg) for pair in pairs for leg in pair}
+    return pairs, [leg for leg in legs if id(leg) not in found]
 
 
 def _comes_down(skeleton, leg):

@@ -19,9 +19,9 @@ _PLACES = {
 _PLACED = {"up", "upper", "low", "lower", "leg", "thigh", "shin", "calf", "knee", "foot", "ankle", "toe", "toes", "paw",
            "hoof", "palm"}  # fmt: skip
 # Copies of a limb that a rig has, the one to key first: what deforms, then what that follows, then controls.
-LAYERS = ("def", "", "org", "fk", "d")
+LAYERS = ("def", "", "org", "ref", "fk", "d")
 # The same, as they stand in names. MMD models repeat their legs for the mesh, as "D" and "EX".
-_LAYERS = {"def": "def", "org": "org", "fk": "fk", "d": "d", "ex": "d"}
+_LAYERS = {"def": "def", "org": "org", "ref": "ref", "fk": "fk", "d": "d", "ex": "d"}
 # A bone with one of these in its name is no joint of the limb but helps one.
 _HELPERS = {
     "twist", "roll", "share", "tweak", "mch", "vis", "ik", "pole", "target", "corrective", "correctives", "platform",
@@ -32,8 +32,8 @@ _HELPERS = {
 _QUALIFIERS = {"up", "upper", "low", "lower", "fore"}
 # Words that names in one case, without separators, are made of.
 _KNOWN = {
-    *(word for word in (*_SIDES, *_PLACES, *_PLACED, *_HELPERS) if word.isascii() and len(word) != 2 and word != "f"),
-    "up", "hip", "hips", "pelvis", "root", "base", "ball", "bend", "ref", "stretch", "joint", "digit",
+    *(word for word in (*_SIDES, *_PLACES, *_PLACED, *_HELPERS, "def", "org", "ref") if word.isascii() and len(word) != 2 and word != "f"),
+    "up", "hip", "hips", "pelvis", "root", "base", "ball", "bend", "stretch", "joint", "digit",
     "bip", "biped", "cat", "rig", "mixamorig", "bone", "spine", "shoulder", "collar", "arm", "elbow", "hand", "wrist",
     "finger", "thumb", "index", "ring", "pinky", "shldr", "metatarsals",
 }  # fmt: skip
@@ -115,14 +115,6 @@ LEGS = (
         "Auto-Rig Pro", _words("root"), _words("thigh stretch"), _words("leg stretch"), _words("foot"), _words("toes")
     ),
     Convention(
-        "Auto-Rig Pro reference",
-        _words("root ref"),
-        _words("thigh ref"),
-        _words("leg ref"),
-        _words("foot ref"),
-        _words("toes ref"),
-    ),
-    Convention(
         "CAT", _words("hub", "pelvis"), _words("leg 1"), _words("leg 2"), _words("leg ankle"), _words("leg digit")
     ),
     Convention(
@@ -156,7 +148,7 @@ FRONT_LEGS = (
         _words("toe", "toes", "hoof", "paw"),
     ),
 )
-_FINGERS = _words("middle", "mid", "middle finger", "hand middle", "f middle")
+_FINGERS = _words("middle", "mid", "middle finger", "middle proximal")
 ARMS = (
     Convention("HumanIK arm", _HIPS, _words("arm"), _words("fore arm"), _words("hand"), _FINGERS),
     Convention(
