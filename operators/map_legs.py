@@ -13,8 +13,8 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
     bl_idname = "footlock.map_legs"
     bl_label = "Find Legs"
     bl_description = (
-        "Find the pelvis and the bones of each leg by their names, or by the shape of the skeleton where no name tells;"
-        " where both tell something else, it is asked. Given bones are taken instead: thigh, shin, foot and toe of each leg"
+        "Find the pelvis and the bones of each leg by their names and the shape of the skeleton; where these tell of"
+        " different legs, it is asked. Given bones are taken instead: thigh, shin, foot and toe of each leg"
     )
 
     pelvis: StringProperty(

@@ -1,6 +1,8 @@
 """Arms found by the shape of a skeleton whose legs are known: the longest chain on each side of the body that is no leg
 and begins higher than the hips, with an elbow about halfway, up to the bone from which fingers spread."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from .names import HAND, Leg
@@ -48,7 +50,7 @@ def find_arms(skeleton, legs):
     ]
     if not pairs:
         return ()
-    longest = max(pairs, key=lambda pair: _length(skeleton, pair[0][:3]))
+    longest = max(pairs, key=lambda pair: _rank(skeleton, pair[0][:3]))
     if not skeleton.are_mirrored(*longest, centre):  # one hand holds something, or has other fingers
         longest = [chain[:3] for chain in longest]
     return tuple(Leg(side, *chain, place=HAND) for side, chain in zip("LR", longest, strict=True))
@@ -60,7 +62,7 @@ def _arm(skeleton, top):
     while (below := skeleton.children[chain[-1]]) and sum(bool(skeleton.children[one]) for one in below) < _FINGERS:
         chain.append(max(below, key=lambda name: _reach(skeleton, name)))
     joints = skeleton.joints(chain)
-    steps = [skeleton.distance(*pair) for pair in zip(joints, joints[1:], strict=False)]
+    steps = [skeleton.distance(*pair) for pair in pairwise(joints)]
     while len(joints) > 3 and steps[0] < _COLLAR * steps[1]:
         joints, steps = joints[1:], steps[1:]
     while len(joints) > 3 and steps[-1] < _FINGER * max(steps):
@@ -90,5 +92,11 @@ def _reach(skeleton, name):
     return max(below, default=0.0)
 
 
+def _rank(skeleton, chain):
+    """The longest arm is taken, and of copies in one place the one that deforms."""
+    length = round(_length(skeleton, chain) / skeleton.height, 3)
+    return length, sum(skeleton.bones[name].deform for name in chain)
+
+
 def _length(skeleton, chain):
-    return sum(skeleton.distance(*pair) for pair in zip(chain, chain[1:], strict=False))
+    return sum(skeleton.distance(*pair) for pair in pairwise(chain))

@@ -19,12 +19,14 @@ def mirrored(leg, pelvis, bones):
     side = leg.side or next((side for name in leg.bones if (side := words.read(name).side)), "")
     if not side:
         raise FootlockError("A leg that is neither left nor right has no other side: choose its side first.")
-    missing = next((name for name in leg.bones if name not in bones), None) or ("" if leg.thigh else leg.bearer)
-    if missing is not None and missing not in bones:
-        raise FootlockError(f"Bone “{missing}” is not in the armature: choose the bones of this leg first.")
+    missing = [name for name in (leg.thigh, leg.shin, leg.foot, *leg.bones) if name not in bones]
+    if missing:
+        what = f"Bone “{missing[0]}” is not in the armature" if missing[0] else "The leg lacks a bone"
+        raise FootlockError(f"{what}: choose the bones of this leg first.")
     found = [_named(name, bones) for name in leg.bones]
     if None in found:
-        found = _placed(leg.bones, pelvis, bones)
+        placed = _placed(leg.bones, pelvis, bones)
+        found = [by_name or by_place for by_name, by_place in zip(found, placed, strict=True)]
     if None in found:
         name = leg.bones[found.index(None)]
         raise FootlockError(f"No bone mirrors “{name}”: choose the bones of the other leg by hand.")
@@ -54,11 +56,12 @@ def _alike(one, other):
 
 
 def _placed(names, pelvis, bones):
-    """The bones in the places mirrored through the pelvis, along the first axis that has others there."""
+    """The bones in the places mirrored through the pelvis along the axis that has most there; None for the others."""
     heads = {name: np.asarray(bone.head, float) for name, bone in bones.items()}
     chain = np.array([heads[name] for name in names])
     limit = _NEAR * np.linalg.norm(np.diff(chain, axis=0), axis=1).sum()
-    centre, found = heads.get(pelvis, chain[0]), [None] * len(names)
+    centre = heads.get(pelvis, chain[0])
+    tried = []
     for axis in range(3):
         mirror = np.where(np.arange(3) == axis, -1.0, 1.0)
         found = []
@@ -66,6 +69,5 @@ def _placed(names, pelvis, bones):
             place = centre + mirror * (heads[name] - centre)
             near = min(bones, key=lambda other: (float(np.linalg.norm(heads[other] - place)), other))
             found.append(near if np.linalg.norm(heads[near] - place) < limit and near not in names else None)
-        if None not in found:
-            return found
-    return found
+        tried.append(found)
+    return min(tried, key=lambda found: found.count(None))

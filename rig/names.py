@@ -184,7 +184,7 @@ def _limbs(skeleton, roles, layer):
     found, used = [], set()
     for thigh in candidates["thigh"]:
         side = skeleton.side(thigh)
-        if not side or thigh in used:
+        if not side or thigh in used or used.intersection(skeleton.above[thigh]):
             continue
         chain = [thigh]
         for role in ("shin", "foot", "toe"):

@@ -29,8 +29,8 @@ _DOWN = 0.8
 # A foot bone longer than this share of the height points where the foot does; what is behind the heel by more than a
 # right angle and this cosine is no toe. The ball of the foot is lower than a metatarsal by this share.
 _FOOT, _BEHIND, _BALL = 0.03, -0.3, 0.01
-# Feet point ahead where they do by this share on average; front and hind legs are further apart than this share of their
-# length.
+# Feet point ahead where they do by this share on average; front and hind legs are further apart than by the second
+# share of their length.
 _POINTS, _APART = 0.1, 0.5
 # Cosine of the angle between lines from hip to hip up to which they are parallel.
 _PARALLEL = np.cos(np.radians(10.0))
@@ -177,10 +177,8 @@ def _feet(skeleton):
 def _loose_feet(skeleton):
     """Feet that hang from no leg → the shin at whose end each is: the nearest bone that ends a leg without a foot."""
     feet = skeleton.entries()
-    legs = [
-        name for name in skeleton.bones if not skeleton.children[name] and not skeleton.is_low(name) and _HIP
-        < max(map(skeleton.share, _own_chain(skeleton, name)[:-1]), default=0.0)
-    ]  # fmt: skip
+    ends = [name for name in skeleton.bones if not skeleton.children[name] and not skeleton.is_low(name)]
+    legs = [name for name in ends if any(skeleton.share(bone) > _HIP for bone in _own_chain(skeleton, name)[:-1])]
     limit = _LOOSE * skeleton.height
     near = sorted(
         (away, foot, leg) for foot in feet for leg in legs if (away := skeleton.distance(foot, leg)) < limit

@@ -32,15 +32,16 @@ _HELPERS = {
 _QUALIFIERS = {"up", "upper", "low", "lower", "fore"}
 # Words that names in one case, without separators, are made of.
 _KNOWN = {
-    *(word for word in (*_SIDES, *_PLACES, *_PLACED, *_HELPERS, "def", "org", "ref") if word.isascii() and len(word) != 2 and word != "f"),
-    "up", "hip", "hips", "pelvis", "root", "base", "ball", "bend", "stretch", "joint", "digit",
+    "l", "r", "left", "right", "front", "fore", "mid", "middle", "hind", "rear", "back", "def", "org", "ref",
+    "hip", "hips", "pelvis", "root", "base", "ball", "bend", "stretch", "joint", "digit", "hub",
     "bip", "biped", "cat", "rig", "mixamorig", "bone", "spine", "shoulder", "collar", "arm", "elbow", "hand", "wrist",
     "finger", "thumb", "index", "ring", "pinky", "shldr", "metatarsals",
+    *_PLACED, *(word for word in _HELPERS if word.isascii() and len(word) > 2),
 }  # fmt: skip
 # Japanese words are written without spaces, too.
 _JAPANESE = (
-    "キャンセル", "センター", "下半身", "上半身", "つま先", "足首", "足先", "手首", "中指", "ひざ", "ひじ", "補助", "左", "右", "足",
-    "膝", "腰", "腕", "肘", "肩", "捩", "親", "先", "指", "手",
+    "キャンセル", "センター", "下半身", "上半身", "つま先", "足首", "足先", "手首", "中指", "ひざ", "ひじ", "補助",
+    "左", "右", "足", "膝", "腰", "腕", "肘", "肩", "捩", "親", "先", "指", "手",
 )  # fmt: skip
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _COPY = re.compile(r"\.\d{3,}$")
@@ -97,9 +98,7 @@ _HIPS = _words("hips", "hip", "pelvis", "spine", "root")
 # Of two that fit a skeleton equally well the earlier is taken: the later are less common.
 LEGS = (
     Convention("HumanIK", _words("hips", "hip", "pelvis"), _words("up leg"), _words("leg"), _words("foot"), _TOES),
-    Convention(
-        "Hip, knee, ankle", _words("hips", "pelvis"), _words("hip"), _words("knee"), _words("ankle"), _TOES
-    ),
+    Convention("Hip, knee, ankle", _words("hips", "pelvis"), _words("hip"), _words("knee"), _words("ankle"), _TOES),
     Convention("SMPL", _words("pelvis"), _words("hip"), _words("knee"), _words("ankle"), _words("foot")),
     Convention("Unreal", _words("pelvis", "hips"), _words("thigh"), _words("calf"), _words("foot"), _TOES),
     Convention("Rigify", _HIPS, _words("thigh", "thigh bend"), _words("shin"), _words("foot"), _TOES),
@@ -126,7 +125,12 @@ LEGS = (
         _words("つま先", "足先"),
     ),
     Convention(
-        "Leg, knee, ankle", _words("hips", "hip", "pelvis", "waist"), _words("leg"), _words("knee"), _words("ankle"), _TOES
+        "Leg, knee, ankle",
+        _words("hips", "hip", "pelvis", "waist"),
+        _words("leg"),
+        _words("knee"),
+        _words("ankle"),
+        _TOES,
     ),
     Convention(
         "Mixed",
@@ -136,7 +140,7 @@ LEGS = (
         _words("foot", "ankle"),
         _TOES,
     ),
-)  # fmt: skip
+)
 # Front legs that are called arms stand on toes or hooves, which tells them from arms.
 FRONT_LEGS = (
     Convention(
@@ -157,8 +161,8 @@ ARMS = (
     Convention(
         "Upper arm and forearm",
         _HIPS,
-        _words("upper arm", "u arm"),
-        _words("fore arm", "lower arm", "f arm"),
+        _words("upper arm"),
+        _words("fore arm", "lower arm"),
         _words("hand", "wrist"),
         (*_FINGERS, *_words("finger 2", "finger 20", "finger 3 1")),
     ),
@@ -171,7 +175,11 @@ ARMS = (
         _FINGERS,
     ),
     Convention(
-        "Auto-Rig Pro arm", _HIPS, _words("arm stretch"), _words("fore arm stretch"), _words("hand"),
+        "Auto-Rig Pro arm",
+        _HIPS,
+        _words("arm stretch"),
+        _words("fore arm stretch"),
+        _words("hand"),
         _FINGERS,
     ),
     Convention(
@@ -180,7 +188,7 @@ ARMS = (
     Convention(
         "MikuMikuDance arm", _HIPS, _words("腕"), _words("ひじ", "肘"), _words("手首"), _words("中指 1", "中指")
     ),
-)  # fmt: skip
+)
 
 
 @cache

@@ -115,7 +115,7 @@ def person(row, twist="", split=False, toes=1):
             made.chain(map(name_of, copy), above, [at * point for point in LEG], deform=False)
         for i, helper in enumerate(row.get("helpers", ())):
             place = at * np.add(LEG[2], (0, -0.4 * i, 0))
-            made.add(name_of(helper), row["root"][0] if row["root"] else None, place, place + (0, 0.1, 0), False)
+            made.add(name_of(helper), row["root"][0] if row["root"] else None, place, np.add(place, (0, 0.1, 0)), False)
         if row["arms"]:
             made.arms.append([side, *_arm(made, row, name_of, at)])
     return made
@@ -160,7 +160,7 @@ def _arm(made, row, name_of, at):
     made.chain(names[:3], row["spine"][1], points)
     if len(names) > 3 and names[3]:
         made.add(names[3], names[2], points[3], points[4])
-    return (names + [""])[:4]
+    return [*names, ""][:4]
 
 
 def beast(row):

@@ -123,7 +123,7 @@ class FOOTLOCK_PT_legs(FootlockSubPanel, bpy.types.Panel):
         else:
             _draw_hint(layout, "Found by their names when needed")
         for index, leg in enumerate(mapping.legs):
-            _draw_leg(layout.box(), index, leg, armature)
+            _draw_leg(layout.box(), index, leg, armature, several=len(mapping.legs) > 2)
         add = layout.row(align=True)
         add.operator_menu_enum("footlock.add_leg", "side", icon="ADD")
         add.operator("footlock.add_hands", icon="VIEW_PAN")
@@ -248,12 +248,14 @@ def _draw_question(layout, mapping):
         column.operator("footlock.choose_legs", text=choice.name, translate=False).index = index
 
 
-def _draw_leg(layout, index, leg, armature):
+def _draw_leg(layout, index, leg, armature, several):
     header = layout.row()
     header.label(text=_leg_name(leg), translate=False)
     header.operator("footlock.mirror_leg", text="", icon="MOD_MIRROR", emboss=False).index = index
     header.operator("footlock.remove_leg", text="", icon="X", emboss=False).index = index
     bones = layout.column(align=True)
+    if several:
+        bones.prop(leg, "place")
     for role in ROLES:
         _draw_bone(bones, leg, role, armature, needed=role != "toe")
 

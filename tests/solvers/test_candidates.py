@@ -173,12 +173,12 @@ class Unclear(unittest.TestCase):
                 for side, *bones in wrong.arms:
                     for i, name in enumerate(filter(None, bones)):
                         head = np.array([0.2 if side == "L" else -0.2, 0.0, 1.4 + 0.25 * i])
-                        wrong.bones[name] = Rest(wrong.bones[name].parent, head, head + (0.0, 0.0, 0.2))
+                        wrong.bones[name] = Rest(wrong.bones[name].parent, head, head * 1.1)
             (found,) = candidates.find(wrong.bones)
             self.assertEqual(bones_of(found), wrong.legs)
 
     def test_two_characters(self):
-        """In one armature, of one convention and of two, under one root and under none, beside and behind each other."""
+        """In one armature, of one convention and of two, under a root or none, beside or behind each other."""
         for away in ((1.5, 0.0, 0.0), (0.0, 2.0, 0.0)):
             for root in (None, "root"):
                 for other in (self.person().renamed(lambda name: f"B:{name}"), self.person("Mixamo mixamorig:")):
@@ -203,7 +203,7 @@ class Unclear(unittest.TestCase):
     def test_copies_are_no_question(self):
         """The one that deforms is taken, whatever it is called."""
         made = self.person()
-        for side, *bones in made.legs:
+        for _, *bones in made.legs:
             for name in bones:
                 bone = made.bones[name]
                 parent = f"bind_{bone.parent}" if f"bind_{bone.parent}" in made.bones else bone.parent
