@@ -7,10 +7,12 @@ impossible, and otherwise a person is asked.
 """
 
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
-from . import arms, names, structure, words
+from . import arms as arms_by_shape
+from . import names, structure, words
 from .skeleton import Skeleton
 
 # Joints nearer than this share of a leg's length are one.
@@ -23,6 +25,8 @@ _HOCK = 0.55
 _KNEE, _POSSIBLE = (0.22, 0.78), (0.08, 0.92)
 # A thigh that begins lower than this share of the height of the hip begins at the knee.
 _KNEE_HEIGHT = 0.65
+# Front legs begin further from hind legs than this share of their length.
+_FRONT = 0.5
 # Cosine of the largest angle between two halves of one bone.
 _STRAIGHT = np.cos(np.radians(8.0))
 _IMPOSSIBLE, _ODD, _LIKELY = range(3)
@@ -42,7 +46,7 @@ def find(bones):
     from. bones: dict of name → Rest, any order."""
     skeleton = Skeleton(bones)
     named = _by_names(skeleton)
-    shaped = structure.find_all(skeleton)
+    shaped = _without_arms(skeleton, structure.find_all(skeleton))
     if not named or (shaped and all(one.verdict == _IMPOSSIBLE for one in named)):
         return shaped
     maps = [_refined(skeleton, one.legs, shaped) for one in named]
@@ -56,6 +60,12 @@ def find(bones):
     if named[0].verdict == _LIKELY and len(shaped) == 1 and not _begins_at_knees(skeleton, maps[0], others[0]):
         return maps
     return maps + others
+
+
+def _without_arms(skeleton, shaped):
+    """Maps of legs by shape but for those of arms, which hang down where there is no body below them, and are named."""
+    arms = {bone for arm in names.find_arms(skeleton.parents) for bone in arm.bones}
+    return [legs for legs in shaped if not all(leg.thigh in arms and leg.foot in arms for leg in legs.legs)]
 
 
 def _refined(skeleton, named, shaped):
@@ -100,7 +110,7 @@ def find_arms(bones, legs):
     named = names.find_arms(skeleton.parents)
     if {arm.side for arm in named} == {"L", "R"} and not any(taken & set(arm.bones) for arm in named):
         return named
-    return arms.find_arms(skeleton, legs)
+    return arms_by_shape.find_arms(skeleton, legs)
 
 
 def same_legs(bones, one, other):
@@ -127,14 +137,25 @@ def _characters(skeleton, proposal):
     for limb in limbs:
         bodies.setdefault(skeleton.body(limb.thigh) if skeleton.upright else "", []).append(limb)
     whole = [group for group in bodies.values() if {limb.side for limb in group} == {"L", "R"}]
-    groups = whole if len(whole) > 1 else [limbs]
     found = []
-    for group in groups:
+    for group in chain.from_iterable(_apart(skeleton, one) for one in (whole if len(whole) > 1 else [limbs])):
         legs = names.leg_map(_told_apart(skeleton, group), skeleton.parents, proposal.convention)
         verdict = min(_verdict(skeleton, leg) for leg in legs.legs)
         both, layer, _ = proposal.rank
         found.append(_Named(legs, verdict, (both, verdict, layer, sum(len(leg.bones) for leg in legs.legs))))
     return found
+
+
+def _apart(skeleton, limbs):
+    """The limbs of one body as one group; or where two pairs of the same names begin at one place of it, as legs of
+    clothes do beside those that wear them, each pair by itself."""
+    left, right = ([limb for limb in limbs if limb.side == side] for side in "LR")
+    if any(limb.place for limb in limbs) or len(left) != 2 or len(right) != 2:
+        return [limbs]
+    hips = [0.5 * (skeleton.heads[a.thigh] + skeleton.heads[b.thigh]) for a, b in zip(left, right, strict=True)]
+    if np.linalg.norm((hips[0] - hips[1])[:2]) > _FRONT * _length(_joints(skeleton, left[0])):
+        return [limbs]
+    return [list(pair) for pair in zip(left, right, strict=True)]
 
 
 def _without_copies(skeleton, limbs):

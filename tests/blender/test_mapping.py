@@ -341,6 +341,36 @@ class Hands(MappingCase):
         self.assertEqual(clip.leg_pose().knee.shape, (40, 4, 3))
 
 
+class ManyLegs(MappingCase):
+    FRAMES = np.arange(1.0, 41.0)
+
+    def test_planted_paws_stand_still(self):
+        """Four legs with hocks, and eight without toes, each planted at another time."""
+        for made in (skeletons.beast(skeletons.BEASTS[1]), skeletons.insect(4)):
+            rigs.new_file()
+            armature = build(made)
+            bpy.ops.footlock.map_legs()
+            legs = mapping.stored(armature)
+            count = len(legs.legs)
+            self.assertEqual(count, len(made.legs))
+            t = (self.FRAMES - 1.0) / 24.0
+            root = armature.pose.bones[legs.pelvis]
+            rest = np.array(root.bone.matrix_local.to_3x3())
+            travel = np.stack([0.01 * np.sin(5.0 * t), -0.08 * t, 0.005 * np.sin(9.0 * t)], axis=1)
+            rigs.key(armature, root.path_from_id("location"), travel @ rest, self.FRAMES, group=root.name)
+            down = np.zeros((len(self.FRAMES), count), bool)
+            for i in range(count):
+                down[4 * (i % 4) + 2 : 4 * (i % 4) + 20, i] = True
+            contact_property.write(armature, legs, self.FRAMES, down)
+            before, _ = rigs.evaluated(armature, self.FRAMES, [leg.bearer for leg in legs.legs])
+            bpy.ops.footlock.remove_sliding()
+            after, _ = rigs.evaluated(armature, self.FRAMES, [leg.bearer for leg in legs.legs])
+            for i in range(count):
+                with self.subTest(count, leg=legs.legs[i].label):
+                    self.assertGreater(np.ptp(before[down[:, i], i], axis=0).max(), 0.03)
+                    self.assertLess(np.ptp(after[down[:, i], i], axis=0).max(), STILL)
+
+
 class Mirror(MappingCase):
     def test_every_convention(self):
         for row in skeletons.PEOPLE:

@@ -9,6 +9,8 @@ from footlock.rig import candidates, names
 from footlock.rig.names import Leg, LegMap
 from footlock.rig.skeleton import Rest, Skeleton
 
+ROWS = {row["name"]: row for row in skeletons.PEOPLE}
+
 
 def bones_of(legs):
     return [[leg.side, leg.thigh, leg.shin, leg.foot, leg.toe] for leg in legs.legs]
@@ -125,7 +127,7 @@ class Loose(unittest.TestCase):
 
 class Unclear(unittest.TestCase):
     def person(self, name="Unreal UE4", **options):
-        return skeletons.person(next(row for row in skeletons.PEOPLE if row["name"] == name), **options)
+        return skeletons.person(ROWS[name], **options)
 
     def rip(self):
         """What is called foot is the thigh."""
@@ -212,6 +214,32 @@ class Unclear(unittest.TestCase):
         (found,) = candidates.find(skeletons.shuffled(made, 6))
         wanted = [[side, *(f"bind_{name}" for name in bones)] for side, *bones in made.legs]
         self.assertEqual(bones_of(found), wanted)
+
+    def test_legs_of_clothes(self):
+        """Beside the legs that wear them, and called the same: it is asked."""
+        made = self.person("Mixamo bare")
+        wanted = list(made.legs)
+        for side, *bones in wanted:
+            above = "Hips"
+            for name in bones:
+                bone = made.bones[name]
+                away = np.array([0.06 if side == "L" else -0.06, -0.05, 0.0])
+                above = made.add(f"Cloth_{name}", above, bone.head + away, bone.tail + away)
+        found = candidates.find(skeletons.shuffled(made, 7))
+        self.assertEqual(len(found), 2)
+        self.assertIn(wanted, [bones_of(one) for one in found])
+
+    def test_arms_that_hang_down(self):
+        """Where there is nothing else, as in first person."""
+        for row in (ROWS["Mixamo bare"], ROWS["Unreal UE4"], ROWS["VRM, VRoid"]):
+            made = skeletons.Made()
+            made.add("root", None, (0, 0, 1.5), (0, 0, 1.6))
+            for name_of, x in ((str, 1.0), (skeletons.swap, -1.0)):
+                points = [(0.2 * x, 0.0, 1.4 - 0.27 * i) for i in range(4)]
+                made.chain(map(name_of, row["arms"][:3]), "root", points)
+            self.assertEqual(candidates.find(made.bones), [])
+            unnamed = made.renamed({name: f"b{i}" for i, name in enumerate(made.bones)})
+            self.assertEqual(len(candidates.find(unnamed.bones)), 1)  # nothing tells them from legs
 
     def test_arms_called_legs(self):
         """Front legs that hang in the air are none."""
