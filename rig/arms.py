@@ -41,12 +41,12 @@ def find_arms(skeleton, legs):
             chain = _arm(skeleton, name)
             if chain and not taken & set(chain):
                 chains["L" if aside > 0.0 else "R"].append(chain)
-    least = _LEAST * min(_length(skeleton, leg.bones[:3]) for leg in legs.legs)
+    least = _LEAST * min(skeleton.length(leg.bones[:3]) for leg in legs.legs)
     pairs = [
         (one, other)
         for one in chains["L"]
         for other in chains["R"]
-        if skeleton.are_mirrored(one[:3], other[:3], centre) and _length(skeleton, one[:3]) > least
+        if skeleton.are_mirrored(one[:3], other[:3], centre) and skeleton.length(one[:3]) > least
     ]
     if not pairs:
         return ()
@@ -94,9 +94,5 @@ def _reach(skeleton, name):
 
 def _rank(skeleton, chain):
     """The longest arm is taken, and of copies in one place the one that deforms."""
-    length = round(_length(skeleton, chain) / skeleton.height, 3)
+    length = round(skeleton.length(chain) / skeleton.height, 3)
     return length, sum(skeleton.bones[name].deform for name in chain)
-
-
-def _length(skeleton, chain):
-    return sum(skeleton.distance(*pair) for pair in pairwise(chain))

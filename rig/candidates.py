@@ -113,10 +113,11 @@ def find_arms(bones, legs):
     return arms_by_shape.find_arms(skeleton, legs)
 
 
-def same_legs(bones, one, other):
-    """True where two maps name legs in the same places."""
+def descent(bones, maps):
+    """How far the legs of the first of some maps come down, on average, as a share of their length; 0 without."""
     skeleton = Skeleton(bones)
-    return _covers(skeleton, one, other) and _covers(skeleton, other, one)
+    legs = [_joints(skeleton, leg) for one in maps[:1] for leg in one.legs]
+    return float(np.mean([(hip[2] - heel[2]) / (_length((hip, knee, heel)) or 1.0) for hip, knee, heel in legs] or 0.0))
 
 
 def _by_names(skeleton):

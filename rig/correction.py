@@ -10,7 +10,7 @@ from ..solvers import knee_side, leg_chain, small_matrices
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, curves, key_reduction, kinematics, root
+from . import compat, curves, key_reduction, kinematics, names, root
 
 # A channel that changes by less than this (radians, parts of a quaternion, or metres) keeps the number that it has:
 # it is below what single precision keeps of it.
@@ -202,7 +202,8 @@ def _turns(clip, solution):
             (leg.thigh, solution.thigh_turn),
             (leg.shin, solution.shin_turn),
             (leg.foot, solution.foot_turn),
-            (leg.toe, solution.toe_turn),
+            # Of a hand all fingers go with it: the one that bears the contact is like the others.
+            ("" if leg.place == names.HAND else leg.toe, solution.toe_turn),
         )
         for name, turn in bones:
             if name:

@@ -6,11 +6,20 @@ from itertools import pairwise
 import bpy
 import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from mathutils import Matrix
 
 from ..solvers.errors import FootlockError
 from . import candidates
 from .names import HAND, Leg, LegMap, ancestors
 from .skeleton import Rest
+
+# Cosine of the largest angle by which an armature that stands leans.
+_UPRIGHT = np.cos(np.radians(25.0))
+# Matrices (4, 4) that turn one of an object's axes up, or down.
+_ON_AN_AXIS = [
+    np.array(Matrix.Rotation(np.radians(angle), 4, axis))
+    for angle, axis in ((0.0, "X"), (90.0, "X"), (-90.0, "X"), (180.0, "X"), (90.0, "Y"), (-90.0, "Y"))
+]
 
 
 class UnclearLegs(FootlockError):
@@ -118,7 +127,14 @@ def find(armature):
 
 def choices(armature):
     """The maps of legs that an armature object may have, always in the same order, the likeliest first."""
-    return candidates.find(rest(armature))
+    bones = rest(armature)
+    up = np.linalg.inv(np.array(armature.matrix_world, float)[:3, :3])[:, 2]
+    if np.abs(up).max() > _UPRIGHT * np.linalg.norm(up):
+        return candidates.find(bones)
+    # The object tumbles in this frame. It stands on one of its own axes: the one along which legs come down.
+    turned = [rest(armature, axes) for axes in _ON_AN_AXIS]
+    found = [(bones, candidates.find(bones)) for bones in turned]
+    return max(found, key=lambda one: candidates.descent(*one))[1]
 
 
 def described(legs):
@@ -139,9 +155,9 @@ def with_hands(armature, legs):
     return _carried(armature, replace(legs, legs=(*legs.legs, *arms)))
 
 
-def rest(armature):
-    """Rest of each bone of an armature object, in the world."""
-    world = np.array(armature.matrix_world, float)
+def rest(armature, world=None):
+    """Rest of each bone of an armature object, in the world, or where the matrix ``world`` (4, 4) puts it."""
+    world = np.array(armature.matrix_world if world is None else world, float)
 
     def there(point):
         return world[:3, :3] @ np.array(point) + world[:3, 3]

@@ -1,6 +1,7 @@
 """A skeleton in its rest pose: which bone hangs from which, and how high its joints are over the ground."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,9 +31,9 @@ class Rest:
 
 
 class Skeleton:
-    """Bones by name, as Rest, in any order. ``parents`` and ``children`` by name, ``heads`` (3,), ``height`` of all and
-    where the ``ground`` is; ``upright``: there is room for legs. ``loose``: feet that hang from no leg and were hung
-    from the nearest shin."""
+    """Bones by name, as Rest, in any order. ``parents`` and ``children`` by name, ``heads`` (3,), ``height`` of all,
+    their largest ``size``, and where the ``ground`` is; ``upright``: there is room for legs. ``loose``: feet that hang
+    from no leg and were hung from the nearest shin."""
 
     def __init__(self, bones, loose=None):
         self.bones = bones
@@ -47,9 +48,9 @@ class Skeleton:
         self.heads = {name: np.asarray(bone.head, float) for name, bone in bones.items()}
         joints = np.array(list(self.heads.values())).reshape(-1, 3)
         extent = np.ptp(joints, axis=0) if len(joints) else np.zeros(3)
-        self.height = float(extent[2])
+        self.height, self.size = float(extent[2]), float(extent.max())
         self.ground = float(joints[:, 2].min()) if len(joints) else 0.0
-        self.upright = self.height > _UPRIGHT * float(extent.max()) and self.height > 0.0
+        self.upright = self.height > _UPRIGHT * self.size and self.height > 0.0
         self._all_low = {}
 
     def share(self, name):
@@ -123,3 +124,7 @@ class Skeleton:
             if np.linalg.norm(a - 2.0 * (a @ across) * across - b) > limit:
                 return False
         return bool(abs((between - centre) @ across) < limit)
+
+    def length(self, chain):
+        """The way along a chain of bones, from head to head."""
+        return sum(self.distance(*pair) for pair in pairwise(chain))

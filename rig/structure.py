@@ -35,6 +35,8 @@ _POINTS, _APART = 0.1, 0.5
 # Cosine of the angle between lines from hip to hip up to which they are parallel.
 _PARALLEL = np.cos(np.radians(10.0))
 _LEVEL_AXES = np.array([1.0, 1.0, 0.0])
+# Thigh and shin are no shorter than this share of the skeleton's size: a bust that is turned stands on its cheeks.
+_LONG = 0.1
 # More legs than this has no animal that walks.
 _MOST_LEGS = 8
 # Where legs are, from the front, by how many pairs there are.
@@ -223,6 +225,8 @@ def _leg(skeleton, entry, feet):
         if knee is None:
             return None
         bones = (joints[0], knee, entry, *joints_of_toes(skeleton, entry))
+    if skeleton.length(bones[:3]) < _LONG * skeleton.size:
+        return None
     tip = skeleton.heads[bones[3]] if len(bones) > 3 else np.asarray(skeleton.bones[entry].tail, float)
     ahead = (tip - skeleton.heads[bones[2]]) * _LEVEL_AXES
     size = np.linalg.norm(ahead)
@@ -266,9 +270,8 @@ def _pairs(skeleton, legs):
 
 
 def _comes_down(skeleton, leg):
-    points = [skeleton.heads[name] for name in leg.bones]
-    length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
-    return points[0][2] - points[-1][2] > _DOWN * length
+    fallen = skeleton.heads[leg.bones[0]][2] - skeleton.heads[leg.bones[-1]][2]
+    return fallen > _DOWN * skeleton.length(leg.bones)
 
 
 def _leads_aside(skeleton, joints):

@@ -8,7 +8,7 @@ the rig it was made from, or FK controls.
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 _SIDES = {"left": "L", "l": "L", "lf": "L", "左": "L", "right": "R", "r": "R", "rt": "R", "右": "R"}
 _PLACES = {
@@ -191,7 +191,7 @@ ARMS = (
 )
 
 
-@cache
+@lru_cache(maxsize=8192)
 def read(name):
     """What a bone's name says: a Read."""
     text = unicodedata.normalize("NFKC", name)
@@ -227,7 +227,7 @@ def _is_place(found, i):
     return found[i] in _PLACES or (found[i] == "r" and any(word in _SIDES for word in found[i + 1 :]))
 
 
-@cache
+@lru_cache(maxsize=8192)
 def _parts(run):
     """The words of a run of letters, which is a word itself where it is not made of known ones."""
     if run.isdigit() or run in _KNOWN or run in _SIDES:

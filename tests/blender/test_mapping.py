@@ -1,6 +1,7 @@
 """Legs of real armatures: every convention, imported and generated rigs, hands, unclear rigs, mirroring, presets."""
 
 import importlib
+import itertools
 import tempfile
 import unittest
 from contextlib import redirect_stdout
@@ -14,6 +15,7 @@ import clips
 import numpy as np
 import skeletons
 from blender import rigs
+from mathutils import Euler, Matrix
 
 from footlock.rig import clip as reading
 from footlock.rig import contact_property, mapping, presets
@@ -96,6 +98,26 @@ class Table(MappingCase):
         bpy.ops.footlock.map_legs()
         self.assertEqual(stored(armature), made.legs)
 
+    def test_an_object_that_tumbles(self):
+        """With or without names, z up or y up inside; upside down it is by names."""
+        made = skeletons.person(ROWS["Mixamo bare"])
+        unnamed = made.renamed({name: f"b{i}" for i, name in enumerate(made.bones)})
+        for one, degrees, y_up in itertools.product((made, unnamed), ((180, 0), (100, 40), (0, 120)), (False, True)):
+            if one is unnamed and degrees == (180, 0):
+                continue
+            with self.subTest(degrees=degrees, y_up=y_up):
+                rigs.new_file()
+                armature = build(one)
+                turn = Euler(np.radians((*degrees, 20.0))).to_matrix().to_4x4()
+                if y_up:
+                    down = Matrix.Rotation(np.radians(-90.0), 4, "X")
+                    armature.data.transform(down)
+                    turn = turn @ down.inverted()
+                armature.matrix_world = turn
+                bpy.context.view_layer.update()
+                bpy.ops.footlock.map_legs()
+                self.assertEqual(stored(armature), one.legs)
+
     def test_no_legs(self):
         table, hand = skeletons.Made(), skeletons.Made()
         table.add("top", None, (0, 0, 0.8), (0, 0.1, 0.8))
@@ -108,7 +130,12 @@ class Table(MappingCase):
             hand.chain([f"{finger}_0{j}_l" for j in (1, 2, 3)], "hand_l", points)
         snake = skeletons.Made()
         snake.chain([f"b{i}" for i in range(20)], None, [(0.1 * np.sin(i), 0.2 * i, 0.02) for i in range(21)])
-        for made in (table, hand, snake):
+        fish = skeletons.Made()
+        fish.chain([f"spine.{i:03}" for i in range(8)], None, [(0.0, 0.2 * i, 0.1 + 0.01 * i) for i in range(9)])
+        for side, x in (("L", 1.0), ("R", -1.0)):
+            fin = [(0.05 * x * (i + 1), 0.5 + 0.05 * i, 0.1 - 0.03 * i) for i in range(4)]
+            fish.chain((f"fin.{side}", f"fin.{side}.001", f"fin.{side}.002"), "spine.003", fin)
+        for made in (table, hand, snake, fish):
             armature = build(made)
             with self.assertRaisesRegex(RuntimeError, "No leg was found in"):
                 bpy.ops.footlock.map_legs()
@@ -323,6 +350,9 @@ class Hands(MappingCase):
                     planted = down[:, i]
                     self.assertGreater(np.ptp(before[planted, i], axis=0).max(), 0.02)
                     self.assertLess(np.ptp(after[planted, i], axis=0).max(), STILL)
+                self.assertFalse(
+                    [path for path, _ in rigs.curves(armature) if legs.legs[2].toe in path and "rot" in path]
+                )
                 keyed = {path.split('"')[1] for path, _ in rigs.curves(armature)}
                 between = {"Chest", "chestLower", "abdomenLower", "CC_Base_Waist", "CC_Base_Spine01"}
                 self.assertFalse(keyed & between)
