@@ -39,7 +39,8 @@ def find_arms(skeleton, legs):
         parent = skeleton.parents[name]
         if parent is not None and abs(float((skeleton.heads[parent] - centre) @ across)) < _MIDDLE * skeleton.height:
             chain = _arm(skeleton, name)
-            if chain and not taken & set(chain):
+            copies = chain and any(not skeleton.is_far(chain[0], leg.thigh) for leg in legs.legs)
+            if chain and not copies and not taken & set(chain):
                 chains["L" if aside > 0.0 else "R"].append(chain)
     least = _LEAST * min(skeleton.length(leg.bones[:3]) for leg in legs.legs)
     pairs = [

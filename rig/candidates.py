@@ -64,7 +64,7 @@ def find(bones):
 
 def _without_arms(skeleton, shaped):
     """Maps of legs by shape but for those of arms, which hang down where there is no body below them, and are named."""
-    arms = {bone for arm in names.find_arms(skeleton.parents) for bone in arm.bones}
+    arms = {bone for one in names.arm_proposals(skeleton.parents) for arm in one.limbs for bone in arm.bones}
     return [legs for legs in shaped if not all(leg.thigh in arms and leg.foot in arms for leg in legs.legs)]
 
 
@@ -107,9 +107,23 @@ def find_arms(bones, legs):
     where there are none."""
     skeleton = Skeleton(bones)
     taken = {bone for leg in legs.legs for bone in leg.bones}
-    named = names.find_arms(skeleton.parents)
-    if {arm.side for arm in named} == {"L", "R"} and not any(taken & set(arm.bones) for arm in named):
-        return named
+    hips = np.mean([skeleton.heads[leg.thigh] for leg in legs.legs], axis=0)
+    length = skeleton.length(legs.legs[0].bones[:3])
+    found = []
+    for proposal in names.arm_proposals(skeleton.parents):
+        bodies = {}
+        for arm in _without_copies(skeleton, proposal.limbs):
+            if not taken & set(arm.bones):
+                body = skeleton.body(arm.thigh) if skeleton.upright else ""
+                bodies.setdefault(body, {}).setdefault(arm.side, arm)
+        for arms in bodies.values():
+            if len(arms) == 2:
+                shoulders = np.mean([skeleton.heads[arm.thigh] for arm in arms.values()], axis=0)
+                # Those of another character are elsewhere.
+                found.append((np.linalg.norm((shoulders - hips)[:2]) // length, len(found), arms))
+    if found:
+        arms = min(found)[2]
+        return arms["L"], arms["R"]
     return arms_by_shape.find_arms(skeleton, legs)
 
 

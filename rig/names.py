@@ -103,13 +103,10 @@ def proposals(parents):
     return sorted(found, key=lambda one: one.rank, reverse=True)
 
 
-def find_arms(parents):
-    """Arms of a skeleton by their names, as Legs with ``place`` HAND, the left one first; of each side one at most."""
+def arm_proposals(parents):
+    """What each convention of arms makes of a skeleton, the best first: Proposal, its limbs with ``place`` HAND."""
     found = sorted(_proposed(words.ARMS, _Named(parents)), key=lambda one: one.rank, reverse=True)
-    first = {}
-    for limb in found[0].limbs if found else ():
-        first.setdefault(limb.side, replace(limb, place=HAND))
-    return tuple(first[side] for side in sorted(first))
+    return [replace(one, limbs=tuple(replace(limb, place=HAND) for limb in one.limbs)) for one in found]
 
 
 def placed(legs):

@@ -53,13 +53,6 @@ class _Found:
     ahead: np.ndarray
 
 
-def find_legs(bones):
-    """Legs of a skeleton by its shape. bones: dict of name → Rest, any order. Returns a LegMap, or None where there is
-    no leg, or where it is not clear what the legs are."""
-    found = find_all(Skeleton(bones))
-    return found[0] if len(found) == 1 else None
-
-
 def find_all(skeleton):
     """Legs of a Skeleton by its shape: a LegMap of each character in it."""
     if not skeleton.upright:
@@ -73,11 +66,12 @@ def find_all(skeleton):
 def joints_of_toes(skeleton, foot):
     """The bone of the toes below a foot, in a tuple: of several the one in the middle of those that are furthest ahead,
     whose head is the common ball of a foot with five toes. Metatarsals are none, nor is a heel."""
-    points = np.asarray(skeleton.bones[foot].tail, float) - skeleton.heads[foot]
+    points = (np.asarray(skeleton.bones[foot].tail, float) - skeleton.heads[foot]) * _LEVEL_AXES
+    size = np.linalg.norm(points)
     level = {name: (skeleton.heads[name] - skeleton.heads[foot]) * _LEVEL_AXES for name in skeleton.children[foot]}
     below = [name for name in level if skeleton.is_far(name, foot)]
-    if np.linalg.norm(points) > _FOOT * skeleton.height:  # importers make bones so short that they point nowhere
-        below = [name for name in below if level[name] @ points > _BEHIND * np.linalg.norm(level[name] * points)]
+    if size > _FOOT * skeleton.height:  # importers make bones so short that they point nowhere
+        below = [name for name in below if level[name] @ points > _BEHIND * np.linalg.norm(level[name]) * size]
     if not below:
         return ()
     furthest = max((level[name] for name in below), key=np.linalg.norm)

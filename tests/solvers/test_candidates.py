@@ -308,6 +308,16 @@ class Arms(unittest.TestCase):
             made.arms.append([side, *chain, f"finger2{side}"])
         return made
 
+    def test_of_two_characters_those_of_the_legs(self):
+        for other in (skeletons.person(ROWS["Mixamo bare"]).renamed(lambda name: f"B:{name}"),
+                      skeletons.person(ROWS["Unreal UE4"])):  # fmt: skip
+            made = skeletons.person(ROWS["Mixamo bare"]).beside(other, np.array([1.5, 0.0, 0.0]))
+            for i, legs in enumerate(
+                sorted(candidates.find(made.bones), key=lambda one: bones_of(one) != made.legs[:2])
+            ):
+                arms = candidates.find_arms(made.bones, legs)
+                self.assertEqual(bones_of(LegMap("", arms)), made.arms[2 * i : 2 * i + 2])
+
     def test_none(self):
         """A bird's legs have no arms beside them, nor has a person without arms."""
         for made in (skeletons.beast(skeletons.BEASTS[-1]), skeletons.beast(skeletons.BEASTS[0])):
