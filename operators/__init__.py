@@ -2,12 +2,28 @@
 
 import bpy
 
-from . import bake_nla, detect_contacts, edit_legs, exchange_labels, fit_root, map_legs, remove_sliding, revert
+from . import (
+    bake_nla,
+    detect_contacts,
+    edit_legs,
+    exchange_labels,
+    fit_root,
+    leg_presets,
+    map_legs,
+    remove_sliding,
+    revert,
+)
 
 classes = (
     map_legs.FOOTLOCK_OT_map_legs,
     edit_legs.FOOTLOCK_OT_add_leg,
+    edit_legs.FOOTLOCK_OT_add_hands,
+    edit_legs.FOOTLOCK_OT_mirror_leg,
     edit_legs.FOOTLOCK_OT_remove_leg,
+    edit_legs.FOOTLOCK_OT_choose_legs,
+    leg_presets.FOOTLOCK_OT_save_leg_preset,
+    leg_presets.FOOTLOCK_OT_load_leg_preset,
+    leg_presets.FOOTLOCK_OT_delete_leg_preset,
     detect_contacts.FOOTLOCK_OT_detect_contacts,
     fit_root.FOOTLOCK_OT_fit_root,
     remove_sliding.FOOTLOCK_OT_remove_sliding,

@@ -1,12 +1,13 @@
 """What all operators share: which armature they work on, and how an error reaches the user."""
 
-from ..rig import nla, results
+from ..rig import mapping, nla, results
 from ..solvers.errors import FootlockError
 
 
 class ArmatureOperator:
     """Works on the active armature. ``run`` does the work and returns the sentence that is reported; a FootlockError
-    that it raises before it has changed anything becomes the report instead, and the operator is cancelled."""
+    that it raises before it has changed anything becomes the report instead, and the operator is cancelled. Where it is
+    not clear which the legs are, the panel gets the question: nothing else changes by it."""
 
     bl_options = {"REGISTER", "UNDO"}
 
@@ -28,6 +29,8 @@ class ArmatureOperator:
         try:
             message = self.run(context, context.object)
         except FootlockError as error:
+            if isinstance(error, mapping.UnclearLegs):
+                mapping.ask(context.object, error.maps)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self.report({"INFO"}, message)

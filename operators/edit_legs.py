@@ -1,13 +1,14 @@
-"""Add Leg and Remove Leg: the list of legs by hand, where the names of the bones do not tell."""
+"""Add Leg, Add Hands, Mirror Leg, Remove Leg and the choice between legs: the list of legs by hand."""
 
 import bpy
 from bpy.props import EnumProperty, IntProperty
 
-from ..rig import mapping as mappings
+from ..rig import mapping, mirroring, names
 from ..solvers.errors import FootlockError
 from .base import ArmatureOperator
 
 _SIDES = {"LEFT": "L", "RIGHT": "R", "NONE": ""}
+_PLACES = {"ONLY": "", "FRONT": "Front", "MIDDLE": "Middle", "HIND": "Hind", "HAND": names.HAND}
 
 
 class FOOTLOCK_OT_add_leg(ArmatureOperator, bpy.types.Operator):
@@ -24,14 +25,54 @@ class FOOTLOCK_OT_add_leg(ArmatureOperator, bpy.types.Operator):
             ("NONE", "No Side", "A leg that is neither left nor right, called by its bone"),
         ),
     )
+    place: EnumProperty(
+        name="Place",
+        description="Where the leg is on the body",
+        items=(
+            ("ONLY", "Only One", "The only leg of its side"),
+            ("FRONT", "Front", "A front leg"),
+            ("MIDDLE", "Middle", "A leg between the front and the hind leg"),
+            ("HIND", "Hind", "A hind leg"),
+            ("HAND", "Hand", "An arm that is planted as a leg: upper arm, forearm, hand and a finger"),
+        ),
+    )
 
     def run(self, context, armature):
-        mappings.check_listed(armature)
-        mapping = armature.data.footlock
-        leg = mapping.legs.add()
-        leg.side = _SIDES[self.side]
-        mapping.result_action = ""
+        mapping.check_listed(armature)
+        stored = armature.data.footlock
+        leg = stored.legs.add()
+        leg.side, leg.place = _SIDES[self.side], _PLACES[self.place]
+        stored.result_action = ""
         return "Leg added: choose its thigh, shin and foot."
+
+
+class FOOTLOCK_OT_add_hands(ArmatureOperator, bpy.types.Operator):
+    bl_idname = "footlock.add_hands"
+    bl_label = "Add Hands"
+    bl_description = "Add the arms as legs, so that hands can be planted: for crawls, cartwheels, climbing"
+
+    def run(self, context, armature):
+        legs = mapping.with_hands(armature, mapping.of(armature))
+        mapping.check(armature, legs)
+        mapping.store(armature, legs)
+        return f"Hands added: {mapping.described(legs)}."
+
+
+class FOOTLOCK_OT_mirror_leg(ArmatureOperator, bpy.types.Operator):
+    bl_idname = "footlock.mirror_leg"
+    bl_label = "Mirror Leg"
+    bl_description = "Fill in the leg of the other side by the names of this one's bones, or by where they are"
+
+    index: IntProperty(name="Index", description="Which leg of the list, from 0", default=0, min=0, soft_max=8)
+
+    def run(self, context, armature):
+        stored = armature.data.footlock
+        item = _item(stored, self.index, "mirror")
+        leg = mirroring.mirrored(mapping.leg_of(item), stored.pelvis, mapping.rest(armature))
+        same = [one for one in stored.legs if one != item and (one.side, one.place) == (leg.side, leg.place)]
+        mapping.store_leg(same[0] if same else stored.legs.add(), leg)
+        stored.result_action = stored.found_action = ""
+        return f"{leg.label}: {', '.join(leg.bones)}."
 
 
 class FOOTLOCK_OT_remove_leg(ArmatureOperator, bpy.types.Operator):
@@ -42,10 +83,33 @@ class FOOTLOCK_OT_remove_leg(ArmatureOperator, bpy.types.Operator):
     index: IntProperty(name="Index", description="Which leg of the list, from 0", default=0, min=0, soft_max=8)
 
     def run(self, context, armature):
-        mappings.check_listed(armature)
-        mapping = armature.data.footlock
-        if self.index >= len(mapping.legs):
-            raise FootlockError(f"There is no leg {self.index} to remove: the list has {len(mapping.legs)}.")
-        mapping.legs.remove(self.index)
-        mapping.result_action = ""
+        mapping.check_listed(armature)
+        stored = armature.data.footlock
+        _item(stored, self.index, "remove")
+        stored.legs.remove(self.index)
+        stored.result_action = ""
         return "Leg removed."
+
+
+class FOOTLOCK_OT_choose_legs(ArmatureOperator, bpy.types.Operator):
+    bl_idname = "footlock.choose_legs"
+    bl_label = "Choose Legs"
+    bl_description = "Take these bones for the legs, where it is not clear which they are"
+
+    index: IntProperty(name="Index", description="Which of the possible legs, from 0", default=0, min=0, soft_max=8)
+
+    def run(self, context, armature):
+        maps = mapping.choices(armature)
+        if self.index >= len(maps):
+            raise FootlockError(f"There is no choice {self.index}: “{armature.name}” has {len(maps)}, from 0.")
+        legs = maps[self.index]
+        mapping.check(armature, legs)
+        mapping.store(armature, legs)
+        return f"Pelvis {legs.pelvis}; {mapping.described(legs)}."
+
+
+def _item(stored, index, what):
+    """A leg of the list."""
+    if index >= len(stored.legs):
+        raise FootlockError(f"There is no leg {index} to {what}: the list has {len(stored.legs)}.")
+    return stored.legs[index]

@@ -1,7 +1,7 @@
 """Find Legs: map the leg bones of the active armature by their names, or by the shape of the skeleton."""
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ..rig import mapping
 from ..rig.names import Leg, LegMap
@@ -13,8 +13,8 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
     bl_idname = "footlock.map_legs"
     bl_label = "Find Legs"
     bl_description = (
-        "Find the pelvis and the bones of each leg by their names, or by the shape of the skeleton where no name tells."
-        " Given bones are taken instead: thigh, shin, foot and toe of each leg"
+        "Find the pelvis and the bones of each leg by their names and the shape of the skeleton; where these tell of"
+        " different legs, it is asked. Given bones are taken instead: thigh, shin, foot and toe of each leg"
     )
 
     pelvis: StringProperty(
@@ -31,6 +31,13 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
+    hands: BoolProperty(
+        name="Hands",
+        description="Find the arms, too, so that hands can be planted: for crawls, cartwheels, climbing",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+
     def run(self, context, armature):
         given = tuple(_leg(side, bones) for side, bones in (("L", self.left), ("R", self.right)) if bones)
         if given:
@@ -41,13 +48,15 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
             if self.pelvis:
                 legs = LegMap(self.pelvis, legs.legs)
                 mapping.check(armature, legs)
+        if self.hands:
+            legs = mapping.with_hands(armature, legs)
+            mapping.check(armature, legs)
         if not mapping.store(armature, legs):
             raise FootlockError(
                 f"The data of “{armature.name}” is of another file, and legs are kept with its action then: assign an"
                 " action of this file first, or click Copy Action."
             )
-        found = ", ".join(f"{leg.label} {leg.thigh} … {leg.bearer}" for leg in legs.legs)
-        return f"Pelvis {legs.pelvis}; {found}.{legs_note(legs)}"
+        return f"Pelvis {legs.pelvis}; {mapping.described(legs)}.{legs_note(legs)}"
 
 
 def _leg(side, bones):

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ..solvers.errors import FootlockError
 from . import compat, curves
+from .names import HAND
 
 # Constraints that give a bone the rotation of another.
 _COPIES = ("COPY_TRANSFORMS", "COPY_ROTATION")
@@ -139,7 +140,7 @@ class _Tracer:
 
     def controls(self):
         limbs = tuple(self._limb(leg) for leg in self.legs.legs)
-        carrier = self.legs.carrier or self._carrier(limbs)
+        carrier = self._carrier(limbs)
         return Controls(carrier, self._carriers(carrier, limbs), limbs, self._is_constrained())
 
     def _is_constrained(self):
@@ -212,6 +213,9 @@ class _Tracer:
         carry = "toe" if not direct else "foot" if carried or _is_loose(leg, self.bones) else ""
         turns["foot"] = [one for one in turns["foot"] if one not in carried]
         turns["toe"] = [one for one in turns["toe"] if one.bone not in visited | names]
+        if leg.place == HAND:
+            # All fingers go with the hand: the one that bears the contact is like the others.
+            turns["toe"] = []
         self._check_driven(leg, turns, places)
         turns = {role: tuple(dict.fromkeys(found)) for role, found in turns.items()}
         return Limb(tuple(dict.fromkeys(places)), turns, carry)
@@ -336,11 +340,13 @@ class _Tracer:
 
     def _carrier(self, limbs):
         """The bone whose location moves the pelvis and no foot control."""
+        places = {source.bone for limb in limbs for source in limb.places}
+        carrying = places | {one.name for name in places for one in self.bones[name].parent_recursive}
+        if self.legs.carrier and self.legs.carrier not in carrying:
+            return self.legs.carrier
         pelvis = self.bones[self.legs.pelvis]
         if not self._acting(pelvis) and not all(pelvis.lock_location):
             return pelvis.name
-        places = {source.bone for limb in limbs for source in limb.places}
-        carrying = places | {one.name for name in places for one in self.bones[name].parent_recursive}
         passed, candidates, bone = [], [], pelvis
         while bone is not None and bone.name not in passed and bone.name not in carrying:
             passed.append(bone.name)
@@ -394,7 +400,7 @@ def limb_bones(armature, legs):
     for leg in legs.legs:
         for name in (leg.toe or leg.foot, leg.shin):  # a foot that hangs loose has its shin not above it
             bone = armature.pose.bones[name]
-            while bone is not None and bone.name != legs.pelvis:
+            while bone is not None and bone.name not in (legs.pelvis, legs.carrier):
                 wanted.add(bone.name)
                 bone = bone.parent
     return wanted

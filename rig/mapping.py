@@ -5,16 +5,37 @@ kept with the action.
 """
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from itertools import pairwise
 
 import bpy
 import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from mathutils import Matrix
 
 from ..solvers.errors import FootlockError
-from . import results, structure
-from .names import Leg, LegMap, ancestors, find_legs
+from . import candidates, results
+from .names import HAND, Leg, LegMap, ancestors
+from .skeleton import Rest
+
+# Cosine of the largest angle by which an armature that stands leans.
+_UPRIGHT = np.cos(np.radians(25.0))
+# Matrices (4, 4) that turn one of an object's axes up, or down.
+_ON_AN_AXIS = [
+    np.array(Matrix.Rotation(np.radians(angle), 4, axis))
+    for angle, axis in ((0.0, "X"), (90.0, "X"), (-90.0, "X"), (180.0, "X"), (90.0, "Y"), (-90.0, "Y"))
+]
+
+
+class UnclearLegs(FootlockError):
+    """The legs are this or that: ``maps``, LegMaps to choose from."""
+
+    def __init__(self, armature, maps):
+        super().__init__(
+            f"“{armature.name}” may have its legs in {len(maps)} ways: choose one under Legs in the Footlock panel."
+        )
+        self.maps = maps
+
 
 # Property of the action: the map, where the armature's data cannot have it.
 _IN_ACTION = "footlock_legs"
@@ -24,6 +45,9 @@ class FootlockLeg(bpy.types.PropertyGroup):
     """Bones of one leg, and how much it slid in the last run."""
 
     side: StringProperty(name="Side", description="L or R; empty for a leg that has no side")
+    place: StringProperty(
+        name="Place", description="Front, Middle, Hind or a number where there are more legs on a side; Hand for an arm"
+    )
     thigh: StringProperty(name="Thigh", description="Bone that starts at the hip")
     shin: StringProperty(name="Shin", description="Bone that starts at the knee")
     foot: StringProperty(name="Foot", description="Bone that starts at the ankle")
@@ -45,11 +69,18 @@ class FootlockLeg(bpy.types.PropertyGroup):
     largest_after: FloatProperty(name="Largest After", description="Largest slide in contact after, metres per frame")
 
 
+class FootlockChoice(bpy.types.PropertyGroup):
+    """One of several maps of legs that an armature may have. The name says which bones they are."""
+
+
 class FootlockMapping(bpy.types.PropertyGroup):
     """Legs of an armature."""
 
     pelvis: StringProperty(name="Pelvis", description="Bone between the legs, whose location shares the correction")
     legs: CollectionProperty(type=FootlockLeg, name="Legs")
+    question: CollectionProperty(
+        type=FootlockChoice, name="Question", description="The legs to choose from where it is not clear which they are"
+    )
     result_action: StringProperty(
         name="Result", description="Name of the action whose slide is stored with the legs; empty without"
     )
@@ -73,7 +104,7 @@ class FootlockMapping(bpy.types.PropertyGroup):
     in_place: BoolProperty(name="In Place", description="The feet travel and the root does not")
 
 
-classes = (FootlockLeg, FootlockMapping)
+classes = (FootlockLeg, FootlockChoice, FootlockMapping)
 
 
 def register():
@@ -91,27 +122,63 @@ def unregister():
 
 
 def find(armature):
-    """The legs of an armature object by the names of its bones, or where these tell nothing by the shape of its rest
-    pose. Raises FootlockError where none is found."""
-    parents = {bone.name: bone.parent.name if bone.parent else None for bone in armature.data.bones}
-    found = find_legs(parents) or structure.find_legs(_rest(armature, parents))
-    if found is None:
+    """The legs of an armature object by the names of its bones and the shape of its rest pose. Raises UnclearLegs where
+    these tell of more than one map, FootlockError where they tell of none."""
+    maps = choices(armature)
+    if not maps:
         raise FootlockError(
             f"No leg was found in “{armature.name}”: choose thigh, shin and foot under Legs in the Footlock panel."
         )
-    return found
+    if len(maps) > 1:
+        raise UnclearLegs(armature, maps)
+    return maps[0]
 
 
-def _rest(armature, parents):
-    """Rest of each bone, in the world."""
-    world = np.array(armature.matrix_world, float)
+def choices(armature):
+    """The maps of legs that an armature object may have, always in the same order, the likeliest first."""
+    bones = rest(armature)
+    up = np.linalg.inv(np.array(armature.matrix_world, float)[:3, :3])[:, 2]
+    if np.abs(up).max() > _UPRIGHT * np.linalg.norm(up):
+        return candidates.find(bones)
+    # The object tumbles in this frame. It stands on one of its own axes: the one along which legs come down.
+    turned = [rest(armature, axes) for axes in _ON_AN_AXIS]
+    found = [(bones, candidates.find(bones)) for bones in turned]
+    return max(found, key=lambda one: candidates.descent(*one))[1]
+
+
+def described(legs):
+    """Which bones the legs of a map are, in a few words."""
+    return ", ".join(f"{leg.label} {leg.thigh} … {leg.bearer}" for leg in legs.legs)
+
+
+def with_hands(armature, legs):
+    """A LegMap with the arms of an armature object as limbs that can be planted. Raises FootlockError where none are
+    found."""
+    legs = replace(legs, legs=tuple(leg for leg in legs.legs if leg.place != HAND))
+    arms = candidates.find_arms(rest(armature), legs)
+    if not arms:
+        raise FootlockError(
+            f"No arms were found in “{armature.name}”: add each as a leg under Legs in the Footlock panel, and choose"
+            " upper arm, forearm, hand and a finger."
+        )
+    return _carried(armature, replace(legs, legs=(*legs.legs, *arms)))
+
+
+def rest(armature, world=None):
+    """Rest of each bone of an armature object, in the world, or where the matrix ``world`` (4, 4) puts it."""
+    world = np.array(armature.matrix_world if world is None else world, float)
 
     def there(point):
         return world[:3, :3] @ np.array(point) + world[:3, 3]
 
-    bones = armature.data.bones
     return {
-        bone.name: structure.Rest(parents[bone.name], there(bone.head_local), there(bone.tail_local)) for bone in bones
+        bone.name: Rest(
+            bone.parent.name if bone.parent else None,
+            there(bone.head_local),
+            there(bone.tail_local),
+            bone.use_deform,
+        )
+        for bone in armature.data.bones
     }
 
 
@@ -122,17 +189,40 @@ def stored(armature):
     if kept is not None:
         result = kept
     elif len(mapping.legs):
-        legs = tuple(Leg(leg.side, leg.thigh, leg.shin, leg.foot, leg.toe) for leg in mapping.legs)
-        result = LegMap(mapping.pelvis, legs)
+        result = LegMap(mapping.pelvis, tuple(leg_of(item) for item in mapping.legs))
     else:
         return None
     check(armature, result)
-    return result
+    return _carried(armature, result)
+
+
+def leg_of(item):
+    """The Leg that a FootlockLeg stores."""
+    return Leg(item.side, item.thigh, item.shin, item.foot, item.toe, item.place)
 
 
 def of(armature):
     """The legs stored with an armature object, otherwise those that are found."""
     return stored(armature) or find(armature)
+
+
+def _carried(armature, legs):
+    """A LegMap whose carrier carries arms too: where they do not hang from the pelvis, the lowest bone above all."""
+    parents = _parents(armature)
+    limbs = (legs.pelvis, *(leg.thigh for leg in legs.legs))
+    if all(legs.pelvis in ancestors(name, parents) for name in limbs[1:]):
+        return legs
+    return replace(legs, carrier=_shared(limbs, parents))
+
+
+def _shared(names, parents):
+    """The lowest bone that all hang from, or "" without."""
+    first, *others = (ancestors(name, parents) for name in names)
+    return next((bone for bone in first if all(bone in above for above in others)), "")
+
+
+def _parents(armature):
+    return {bone.name: bone.parent.name if bone.parent else None for bone in armature.data.bones}
 
 
 def _stores(armature):
@@ -167,11 +257,27 @@ def store(armature, legs):
     mapping = armature.data.footlock
     mapping.pelvis = legs.pelvis
     mapping.result_action = mapping.found_action = ""
+    mapping.question.clear()
     mapping.legs.clear()
     for leg in legs.legs:
-        item = mapping.legs.add()
-        item.side, item.thigh, item.shin, item.foot, item.toe = leg.side, leg.thigh, leg.shin, leg.foot, leg.toe
+        store_leg(mapping.legs.add(), leg)
     return True
+
+
+def store_leg(item, leg):
+    """Store a Leg in a FootlockLeg."""
+    item.side, item.place = leg.side, leg.place
+    item.thigh, item.shin, item.foot, item.toe = leg.thigh, leg.shin, leg.foot, leg.toe
+
+
+def ask(armature, maps):
+    """Store which maps of legs there are to choose from, for the panel to show."""
+    if not _stores(armature):
+        return
+    question = armature.data.footlock.question
+    question.clear()
+    for legs in maps:
+        question.add().name = described(legs)
 
 
 def _kept_in_action(armature):
@@ -220,9 +326,9 @@ def store_result(armature, contacts, before, after, out_of_reach):
 
 
 def check(armature, legs):
-    """Raise FootlockError where a leg map names bones that are missing, used twice, or not in one chain."""
-    bones = armature.data.bones
-    parents = {bone.name: bone.parent.name if bone.parent else None for bone in bones}
+    """Raise FootlockError where a leg map names bones that are missing, used twice, or not in one chain. Arms and front
+    legs may hang from a bone that the pelvis hangs from, too."""
+    parents = _parents(armature)
     used = set()
     if not legs.pelvis:
         raise FootlockError(
@@ -235,7 +341,11 @@ def check(armature, legs):
     for leg in legs.legs:
         chain = [name for name in (legs.pelvis, leg.thigh, leg.shin, leg.foot, leg.toe) if name]
         for upper, lower in pairwise(chain):
-            if lower not in parents or not (upper in ancestors(lower, parents) or _is_loose(leg, lower, parents)):
+            if lower not in parents or not (
+                upper in ancestors(lower, parents)
+                or _is_loose(leg, lower, parents)
+                or (leg.place and upper == legs.pelvis and _shared((upper, lower), parents))
+            ):
                 raise FootlockError(
                     f"Bone “{lower}” does not hang from “{upper}”: choose the bones of this leg from the hip down."
                 )

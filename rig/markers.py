@@ -8,9 +8,11 @@ DOWN, UP = "down", "up"
 
 
 def tags(legs):
-    """What each leg is called in markers: its side, or its bone where the side does not tell it from others."""
-    sides = [leg.side for leg in legs.legs]
-    return [leg.side if leg.side and sides.count(leg.side) == 1 else leg.bearer for leg in legs.legs]
+    """What each leg is called in markers: its place and side, or its bone where these do not tell it from others."""
+    sides = [f"{leg.place} {leg.side}".strip() for leg in legs.legs]
+    return [
+        tag if leg.side and sides.count(tag) == 1 else leg.bearer for leg, tag in zip(legs.legs, sides, strict=True)
+    ]
 
 
 def write(action, legs, frames, labels, skip=()):

@@ -1,106 +1,38 @@
-"""Leg bones found by their names.
+"""Limbs found by the names of their bones.
 
-A name is taken apart (``mixamorig:LeftUpLeg`` is left, up, leg), its side set apart, and what is left compared with
-the conventions of the field. A convention maps only as a whole: SMPL calls the ball of the foot ``L_Foot``, others
-call the ankle so. Names propose, the hierarchy decides: each bone of a leg must hang from the one above it.
+A convention maps only as a whole: SMPL calls the ball of the foot ``L_Foot``, others call the ankle so. Names propose,
+the hierarchy decides: each bone of a limb must hang from the one above it. Where the rest pose is known, ``candidates``
+goes on from here.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from . import words
 
 ROLES = ("thigh", "shin", "foot", "toe")
-
-_SIDES = {"left": "L", "l": "L", "lf": "L", "right": "R", "r": "R", "rt": "R"}
-# A bone with one of these in its name is no joint of the leg but helps one.
-_HELPERS = {
-    "twist", "roll", "share", "tweak", "mch", "ik", "fk", "pole", "target", "corrective",
-    "end", "nub", "tip", "leaf", "site", "org", "ctrl",
-    "helper", "socket",
-}  # fmt: skip
-# Before a word of a convention these make another word of it: "upper leg" is no "leg".
-_QUALIFIERS = {"up", "upper", "low", "lower", "fore", "front", "hind", "rear", "back"}
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-
-
-@dataclass(frozen=True)
-class Convention:
-    """What the bones of a pelvis and a leg are called: for each role the possible words, as tuples."""
-
-    name: str
-    pelvis: tuple
-    thigh: tuple
-    shin: tuple
-    foot: tuple
-    toe: tuple
-
-
-def _words(*names):
-    return tuple(tuple(name.split()) for name in names)
-
-
-CONVENTIONS = (
-    Convention(
-        "HumanIK",
-        _words("hips", "hip", "pelvis"),
-        _words("up leg"),
-        _words("leg"),
-        _words("foot"),
-        _words("toe base", "toe", "toes"),
-    ),
-    Convention(
-        "Hip, knee, ankle",
-        _words("hips", "pelvis"),
-        _words("hip"),
-        _words("knee"),
-        _words("ankle"),
-        _words("toe", "toe base", "toes"),
-    ),
-    Convention("SMPL", _words("pelvis"), _words("hip"), _words("knee"), _words("ankle"), _words("foot")),
-    Convention(
-        "Unreal",
-        _words("pelvis", "hips"),
-        _words("thigh"),
-        _words("calf"),
-        _words("foot"),
-        _words("ball", "toe", "toe base"),
-    ),
-    Convention(
-        "Rigify",
-        _words("spine", "hips", "pelvis", "hip"),
-        _words("thigh", "thigh bend"),
-        _words("shin"),
-        _words("foot"),
-        _words("toe", "toes", "toe base"),
-    ),
-    Convention(
-        "Upper and lower leg",
-        _words("hips", "hip", "pelvis"),
-        _words("upper leg"),
-        _words("lower leg"),
-        _words("foot"),
-        _words("toes", "toe", "toe base"),
-    ),
-    Convention(
-        "Auto-Rig Pro",
-        _words("root"),
-        _words("thigh stretch", "thigh ref"),
-        _words("leg stretch", "leg ref"),
-        _words("foot", "foot ref"),
-        _words("toes", "toes ref"),
-    ),
-    Convention("MakeHuman", _words("pelvis"), _words("upperleg"), _words("lowerleg"), _words("foot"), _words("toe")),
-)
+HAND = "Hand"
+_SIDES = {"L": "Left", "R": "Right"}
+_ORDER = ("Front", "Middle", "", "Hind", HAND)
 
 
 @dataclass(frozen=True)
 class Leg:
-    """The bones of one leg; ``toe`` is "" where there is none. ``side``: "L", "R" or ""."""
+    """The bones of one leg; ``toe`` is "" where there is none. ``side``: "L", "R" or "". ``place`` tells legs of one
+    side apart: "" for the only one, "Front", "Middle", "Hind", or numbers from the front. With ``place`` HAND it is an
+    arm that can be planted as a leg: upper arm, forearm, hand, and the middle finger from its knuckle."""
 
     side: str
     thigh: str
     shin: str
     foot: str
     toe: str = ""
+    place: str = ""
+
+    @property
+    def bones(self):
+        """Its bones, from the hip down."""
+        return tuple(filter(None, (self.thigh, self.shin, self.foot, self.toe)))
 
     @property
     def bearer(self):
@@ -110,7 +42,11 @@ class Leg:
     @property
     def label(self):
         """What the leg is called before a person."""
-        return {"L": "Left", "R": "Right"}.get(self.side, self.bearer)
+        side = _SIDES.get(self.side)
+        if side is None:
+            return self.bearer
+        after = self.place == HAND or self.place.isdigit()
+        return f"{side} {self.place}" if after else f"{self.place} {side}".strip()
 
 
 @dataclass(frozen=True)
@@ -124,29 +60,72 @@ class LegMap:
     by_shape: bool = False
 
 
+@dataclass(frozen=True)
+class Proposal:
+    """Limbs that a convention names, of one layer of a rig; of each side as many as there are."""
+
+    convention: words.Convention
+    layer: str
+    limbs: tuple
+
+    @property
+    def rank(self):
+        """The larger the better: both sides, bones that deform, as many bones as there are."""
+        both = {"L", "R"} <= {limb.side for limb in self.limbs}
+        return both, -words.LAYERS.index(self.layer), sum(len(limb.bones) for limb in self.limbs)
+
+
 def find_legs(parents):
     """Legs of a skeleton by the convention that fits best.
 
     parents: dict of bone name → name of its parent or None, any order. Returns a LegMap, or None where no convention
-    gives a leg. A leg counts for its convention by its bones; of two that give as much the earlier in the list is
-    taken, since the later are less common.
+    gives a leg. A leg counts for its convention by its bones.
     """
-    parsed = {name: parse(name) for name in parents}
-    sides = {name: _side(name, parents, parsed) for name in parents}
-    best, best_score = None, 0
-    for convention in CONVENTIONS:
-        legs = [leg for side in ("L", "R") if (leg := _leg(convention, side, parents, parsed, sides))]
-        score = sum(4 if leg.toe else 3 for leg in legs)
-        if score > best_score:
-            best, best_score = LegMap(_pelvis(convention, legs, parents, parsed), tuple(legs)), score
-    return best
+    found = proposals(parents)
+    if not found:
+        return None
+    first = {}
+    for leg in found[0].limbs:
+        first.setdefault((leg.side, leg.place), leg)
+    return leg_map(placed(tuple(first.values())), parents, found[0].convention)
 
 
-def parse(name):
-    """Side ("L", "R" or "") and the other words of a bone's name, lower case and without numbers."""
-    words = [word.lower() for word in _WORD.findall(name.rsplit(":", 1)[-1])]
-    side = next((_SIDES[word] for word in words if word in _SIDES), "")
-    return side, tuple(word for word in words if word not in _SIDES and not word.isdigit())
+def proposals(parents):
+    """What each convention of legs makes of a skeleton, the best first: Proposal, without those that find nothing."""
+    skeleton = _Named(parents)
+    front = [limb for one in _proposed(words.FRONT_LEGS, skeleton) for limb in one.limbs if limb.toe]
+    found = []
+    for one in _proposed(words.LEGS, skeleton):
+        used = {bone for limb in one.limbs for bone in limb.bones}
+        more = [replace(limb, place="Front") for limb in front if not used & set(limb.bones)]
+        places = {limb.place for limb in one.limbs}
+        found.append(one if "Front" in places else replace(one, limbs=(*one.limbs, *more)))
+    return sorted(found, key=lambda one: one.rank, reverse=True)
+
+
+def arm_proposals(parents):
+    """What each convention of arms makes of a skeleton, the best first: Proposal, its limbs with ``place`` HAND."""
+    found = sorted(_proposed(words.ARMS, _Named(parents)), key=lambda one: one.rank, reverse=True)
+    return [replace(one, limbs=tuple(replace(limb, place=HAND) for limb in one.limbs)) for one in found]
+
+
+def placed(legs):
+    """Legs in order from the front, each with a place that tells it from the others of its side."""
+    places = {leg.place for leg in legs}
+    if len(places) == 1:
+        legs = tuple(replace(leg, place="") for leg in legs)
+    elif "" in places and "Hind" not in places:
+        legs = tuple(replace(leg, place=leg.place or "Hind") for leg in legs)
+    return tuple(sorted(legs, key=lambda leg: (_ORDER.index(leg.place), leg.side)))
+
+
+def leg_map(legs, parents, convention=None):
+    """The LegMap of legs, with the bone named as a pelvis above all thighs, nearest to them; otherwise the lowest bone
+    above all thighs."""
+    above = [ancestors(leg.thigh, parents) for leg in legs]
+    shared = [bone for bone in above[0] if all(bone in others for others in above)]
+    named = [bone for bone in shared if convention and convention.is_pelvis(words.read(bone))]
+    return LegMap(next(iter(named or shared), ""), tuple(legs))
 
 
 def ancestors(name, parents):
@@ -159,58 +138,78 @@ def ancestors(name, parents):
     return seen
 
 
-def _side(name, parents, parsed):
-    """A bone without a side in its name has that of the nearest bone above it."""
-    return next((parsed[bone][0] for bone in (name, *ancestors(name, parents)) if parsed[bone][0]), "")
+def natural(name):
+    """A key that sorts names with numbers as people do."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
-def _role(convention, words):
-    """The role that a name has in a convention, by the longest match of its last words; None without."""
-    if _HELPERS & set(words):
-        return None
-    matches = [
-        (len(pattern), role)
-        for role in ROLES
-        for pattern in getattr(convention, role)
-        if words[-len(pattern) :] == pattern
-        and not (len(words) > len(pattern) and words[-len(pattern) - 1] in _QUALIFIERS)
-    ]
-    return max(matches)[1] if matches else None
+class _Named:
+    """A skeleton's names, read once."""
+
+    def __init__(self, parents):
+        self.parents = parents
+        self.read = {name: words.read(name) for name in parents}
+        self.above = {name: ancestors(name, parents) for name in parents}
+
+    def side(self, name):
+        """A bone without a side in its name has that of the nearest bone above it."""
+        return next((side for bone in (name, *self.above[name]) if (side := self._own_side(bone))), "")
+
+    def _own_side(self, name):
+        return self.read[name].side if name in self.read else ""
 
 
-def _leg(convention, side, parents, parsed, sides):
-    """The leg of one side, or None. Of several bones for a role the one nearest to the bone above in the leg is
-    taken: split bones come first, then their parts."""
+def _proposed(conventions, skeleton):
+    """Proposals of conventions, in their order."""
+    for convention in conventions:
+        roles = {name: role for name, read in skeleton.read.items() if (role := convention.role(read))}
+        present = {skeleton.read[name].layer for name, role in roles.items() if role == "thigh"}
+        for layer in sorted(present, key=words.LAYERS.index):
+            limbs = _limbs(skeleton, roles, layer)
+            if limbs:
+                yield Proposal(convention, layer, limbs)
+
+
+def _limbs(skeleton, roles, layer):
+    """Limbs of a layer. Of several bones for a role the one nearest to the bone above in the limb is taken: split
+    bones come first, then their parts. Of controls, toes may be called as in no layer."""
     candidates = {role: [] for role in ROLES}
-    for name in parents:
-        if sides[name] == side and (role := _role(convention, parsed[name][1])):
-            candidates[role].append(name)
-    depth = {name: len(ancestors(name, parents)) for role in ROLES for name in candidates[role]}
-    for thigh in sorted(candidates["thigh"], key=depth.get):
+    for name in sorted(roles, key=lambda name: (len(skeleton.above[name]), natural(name))):
+        own = skeleton.read[name].layer
+        if own == layer or (layer == "fk" and not own and roles[name] == "toe"):
+            candidates[roles[name]].append(name)
+    found, used = [], set()
+    for thigh in candidates["thigh"]:
+        side = skeleton.side(thigh)
+        if not side or thigh in used or used.intersection(skeleton.above[thigh]):
+            continue
         chain = [thigh]
         for role in ("shin", "foot", "toe"):
-            below = [name for name in candidates[role] if chain[-1] in ancestors(name, parents)]
+            same = [name for name in candidates[role] if skeleton.side(name) == side and name not in used]
+            below = [name for name in same if chain[-1] in skeleton.above[name]]
             if not below and role == "foot":
-                below = [name for name in candidates[role] if _hangs_loose(name, thigh, parents)]
+                place = skeleton.read[thigh].place
+                loose = (name for name in same if skeleton.read[name].place == place)
+                below = [name for name in loose if _hangs_loose(name, thigh, skeleton)]
             if not below:
                 break
-            chain.append(min(below, key=depth.get))
+            chain.append(_first(below, skeleton))
         if len(chain) >= 3:
-            return Leg(side, *chain)
-    return None
+            place = next((place for name in chain if (place := skeleton.read[name].place)), "")
+            found.append(Leg(side, *chain, place=place))
+            used.update(chain)
+    return tuple(found)
 
 
-def _hangs_loose(foot, thigh, parents):
+def _first(below, skeleton):
+    """The bone nearest to the one above in the limb; of three and more beside each other, five toes for one, the one in
+    the middle, whose head is the common ball."""
+    beside = [name for name in below if len(skeleton.above[name]) == len(skeleton.above[below[0]])]
+    return beside[len(beside) // 2] if len(beside) > 2 else below[0]
+
+
+def _hangs_loose(foot, thigh, skeleton):
     """True for a foot that hangs from no leg but from the root above the thigh: legs that were baked from a control rig
     have it so."""
-    return parents[foot] is not None and parents[foot] in ancestors(thigh, parents)
-
-
-def _pelvis(convention, legs, parents, parsed):
-    """The bone named as a pelvis above all thighs, nearest to them; otherwise the lowest bone above all thighs."""
-    if not legs:
-        return ""
-    above = [ancestors(leg.thigh, parents) for leg in legs]
-    shared = [bone for bone in above[0] if all(bone in others for others in above)]
-    named = [bone for bone in shared if any(parsed[bone][1][-len(words) :] == words for words in convention.pelvis)]
-    return next(iter(named or shared), "")
+    parent = skeleton.parents[foot]
+    return parent is not None and parent in skeleton.above[thigh]

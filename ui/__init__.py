@@ -7,6 +7,7 @@ from . import panel, settings
 # Parents before their sub-panels, which are shown in this order.
 classes = (
     settings.FootlockSettings,
+    panel.FOOTLOCK_MT_leg_presets,
     panel.FOOTLOCK_PT_main,
     panel.FOOTLOCK_PT_result,
     panel.FOOTLOCK_PT_found,

@@ -4,8 +4,9 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import properties
-from ..rig import nla, results
-from ..rig.names import ROLES, Leg
+from ..rig import mapping as legs_of
+from ..rig import nla, presets, results
+from ..rig.names import ROLES
 
 _MM = 1000.0
 # How much larger than usual the buttons are that a new user shall see first.
@@ -115,14 +116,34 @@ class FOOTLOCK_PT_legs(FootlockSubPanel, bpy.types.Panel):
         layout = self.split_layout()
         armature = _armature(context).data
         mapping = armature.footlock
-        layout.operator("footlock.map_legs", icon="VIEWZOOM")
+        find = layout.row(align=True)
+        find.operator("footlock.map_legs", icon="VIEWZOOM")
+        find.menu("FOOTLOCK_MT_leg_presets", text="", icon="PRESET")
+        _draw_question(layout, mapping)
         if len(mapping.legs):
             _draw_bone(layout, mapping, "pelvis", armature)
         else:
             _draw_hint(layout, "Found by their names when needed")
         for index, leg in enumerate(mapping.legs):
-            _draw_leg(layout.box(), index, leg, armature)
-        layout.operator_menu_enum("footlock.add_leg", "side", icon="ADD")
+            _draw_leg(layout.box(), index, leg, armature, several=len(mapping.legs) > 2)
+        add = layout.row(align=True)
+        add.operator_menu_enum("footlock.add_leg", "side", icon="ADD")
+        add.operator("footlock.add_hands", icon="VIEW_PAN")
+
+
+class FOOTLOCK_MT_leg_presets(bpy.types.Menu):
+    bl_label = "Presets of Legs"
+
+    def draw(self, context):
+        layout = self.layout
+        for name in presets.names():
+            layout.operator("footlock.load_leg_preset", text=name, translate=False).name = name
+        layout.separator()
+        layout.operator_context = "INVOKE_DEFAULT"
+        layout.operator("footlock.save_leg_preset", icon="ADD")
+        for name in presets.names():
+            text = iface_("Delete “{:s}”").format(name)
+            layout.operator("footlock.delete_leg_preset", text=text, icon="X", translate=False).name = name
 
 
 class FOOTLOCK_PT_contacts(FootlockSubPanel, bpy.types.Panel):
@@ -237,11 +258,24 @@ def _draw_hint(layout, text, icon="NONE"):
     row.label(text=text, icon=icon)
 
 
-def _draw_leg(layout, index, leg, armature):
+def _draw_question(layout, mapping):
+    """The legs to choose from where it is not clear which they are."""
+    if not len(mapping.question):
+        return
+    column = layout.column(align=True)
+    column.label(text="Which are the legs?", icon="QUESTION")
+    for index, choice in enumerate(mapping.question):
+        column.operator("footlock.choose_legs", text=choice.name, translate=False).index = index
+
+
+def _draw_leg(layout, index, leg, armature, several):
     header = layout.row()
     header.label(text=_leg_name(leg), translate=False)
+    header.operator("footlock.mirror_leg", text="", icon="MOD_MIRROR", emboss=False).index = index
     header.operator("footlock.remove_leg", text="", icon="X", emboss=False).index = index
     bones = layout.column(align=True)
+    if several:
+        bones.prop(leg, "place")
     for role in ROLES:
         _draw_bone(bones, leg, role, armature, needed=role != "toe")
 
@@ -326,5 +360,5 @@ def _draw_slide(layout, caption, before, after):
 
 def _leg_name(leg):
     """What a leg is called, ready to be shown: a side is translated, a bone's name never."""
-    label = Leg(leg.side, leg.thigh, leg.shin, leg.foot, leg.toe).label
+    label = legs_of.leg_of(leg).label
     return iface_(label or "Leg") if leg.side or not label else label

@@ -9,13 +9,14 @@ import contextlib
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import bpy
 
 import footlock
 from footlock import ui
 from footlock.operators import properties
-from footlock.rig import clip, compat, contact_property, correction, mapping
+from footlock.rig import clip, compat, contact_property, correction, mapping, presets
 from footlock.ui import panel
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -46,6 +47,7 @@ class Layout:
         self.alert = False
         self.scale_y = 1.0
         self.use_property_split = False
+        self.operator_context = "EXEC_DEFAULT"
         self.use_property_decorate = True
 
     def __getattr__(self, name):
@@ -80,6 +82,13 @@ class Layout:
         given = OperatorSettings(idname)
         self.buttons.setdefault(idname, []).append(given)
         return given
+
+    def menu(self, idname, **arguments):
+        check_arguments("menu", arguments)
+        assert issubclass(getattr(bpy.types, idname), bpy.types.Menu)
+
+    def separator(self, **arguments):
+        check_arguments("separator", arguments)
 
     def operator_menu_enum(self, idname, name, **arguments):
         check_arguments("operator_menu_enum", arguments)
@@ -268,7 +277,9 @@ class States(CleanFile):
         self.assertEqual(layouts["FOOTLOCK_PT_main"].said, ["cmu_131_01", "cmu_131_01"])
         self.assertEqual(self.hints(layouts), {"Found by their names when needed"})
         self.assertEqual(layouts["FOOTLOCK_PT_legs"].said, ["Found by their names when needed"])
-        self.assertEqual(set(layouts["FOOTLOCK_PT_legs"].buttons), {"footlock.map_legs", "footlock.add_leg"})
+        self.assertEqual(
+            set(layouts["FOOTLOCK_PT_legs"].buttons), {"footlock.map_legs", "footlock.add_leg", "footlock.add_hands"}
+        )
         self.assertIsNone(layouts["FOOTLOCK_PT_result"])
 
     def test_mapped(self):
@@ -351,6 +362,52 @@ class States(CleanFile):
         settings.smoothing, settings.method, settings.use_range = 0.025, "runtime", True
         self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Height (m)", "Floor (m)"])
         self.assertIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_removal).said)
+
+
+class Legs(CleanFile):
+    def beast(self, legs=4):
+        armature = load_clip()
+        mapped = armature.data.footlock
+        for i in range(legs):
+            leg = mapped.legs.add()
+            leg.side, leg.place = "LR"[i % 2], ("Front", "Hind")[i // 2]
+        return armature
+
+    def test_legs_are_called_by_their_places(self):
+        self.beast()
+        said = drawn(panel.FOOTLOCK_PT_legs).said
+        self.assertEqual(
+            [text for text in said if "Left" in text or "Right" in text],
+            ["Front Left", "Front Right", "Hind Left", "Hind Right"],
+        )
+        self.assertEqual(said.count("Place"), 4)
+
+    def test_a_biped_has_no_places(self):
+        load_clip()
+        bpy.ops.footlock.map_legs()
+        layout = drawn(panel.FOOTLOCK_PT_legs)
+        self.assertNotIn("Place", layout.said)
+        self.assertEqual([button.index for button in layout.buttons["footlock.mirror_leg"]], [0, 1])
+
+    def test_a_question_has_a_button_for_each_answer(self):
+        armature = load_clip()
+        self.assertNotIn("footlock.choose_legs", drawn(panel.FOOTLOCK_PT_legs).buttons)
+        for name in ("These", "Those"):
+            armature.data.footlock.question.add().name = name
+        layout = drawn(panel.FOOTLOCK_PT_legs)
+        self.assertIn("Which are the legs?", layout.said)
+        self.assertEqual([button.index for button in layout.buttons["footlock.choose_legs"]], [0, 1])
+        bpy.ops.footlock.map_legs()
+        self.assertNotIn("footlock.choose_legs", drawn(panel.FOOTLOCK_PT_legs).buttons)
+
+    def test_presets(self):
+        with mock.patch.object(presets, "names", lambda: ["One", "Two"]):
+            layout = Layout()
+            panel.FOOTLOCK_MT_leg_presets.draw(SimpleNamespace(layout=layout), bpy.context)
+        for button in ("load", "delete"):
+            names = [given.name for given in layout.buttons[f"footlock.{button}_leg_preset"]]
+            self.assertEqual(names, ["One", "Two"])
+        self.assertEqual(len(layout.buttons["footlock.save_leg_preset"]), 1)
 
 
 class LegsByHand(CleanFile):

@@ -4,7 +4,7 @@ import random
 import re
 import unittest
 
-from footlock.rig import names
+from footlock.rig import names, words
 from footlock.rig.names import Leg, LegMap
 
 
@@ -456,7 +456,7 @@ class NoLegs(unittest.TestCase):
         self.assertIsNone(names.find_legs(skeleton(text)))
 
     def test_each_helper_word(self):
-        for helper in ["twist", "roll", "share", "tweak", "MCH", "ik", "pole", "target", "corrective", "ORG", "ctrl"]:
+        for helper in ["twist", "roll", "share", "tweak", "MCH", "ik", "pole", "target", "corrective", "ctrl"]:
             for form in ("{}_{}_l", "{1}_{0}_l", "{0}-{1}.L"):
                 thigh, shin, foot = (form.format(helper, bone) for bone in ("thigh", "calf", "foot"))
                 self.assertIsNone(names.find_legs({"root": None, thigh: "root", shin: thigh, foot: shin}), thigh)
@@ -516,14 +516,14 @@ Hips
         left = "LeftFoot left_foot foot_left LFoot lFoot L_Foot foot.L foot-L J_Bip_L_Foot Lf_Foot foot_lf LEFT_FOOT"
         for name in (*left.split(), "foot L", "Bip01 L Foot", "mixamorig:LeftFoot"):
             with self.subTest(name=name):
-                side, words = names.parse(name)
-                self.assertEqual((side, words[-1]), ("L", "foot"))
+                read = words.read(name)
+                self.assertEqual((read.side, read.words[-1]), ("L", "foot"))
         for name in ("RightFoot", "rFoot", "foot.R", "foot_rt", "R_Foot", "foot_r.001"):
             with self.subTest(name=name):
-                self.assertEqual(names.parse(name)[0], "R")
+                self.assertEqual(words.read(name).side, "R")
         for name in ("Foot", "Rotor", "LowerLeg", "ball", "Root", "spine.001"):
             with self.subTest(name=name):
-                self.assertEqual(names.parse(name)[0], "")
+                self.assertEqual(words.read(name).side, "")
 
     def test_legs_have_names_for_people_and_a_bearer(self):
         leg = Leg("L", "a", "b", "foot", "toe")
