@@ -66,6 +66,7 @@ class FOOTLOCK_OT_mirror_leg(ArmatureOperator, bpy.types.Operator):
     index: IntProperty(name="Index", description="Which leg of the list, from 0", default=0, min=0, soft_max=8)
 
     def run(self, context, armature):
+        mapping.check_listed(armature)
         stored = armature.data.footlock
         item = _item(stored, self.index, "mirror")
         leg = mirroring.mirrored(mapping.leg_of(item), stored.pelvis, mapping.rest(armature))

@@ -51,11 +51,7 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
         if self.hands:
             legs = mapping.with_hands(armature, legs)
             mapping.check(armature, legs)
-        if not mapping.store(armature, legs):
-            raise FootlockError(
-                f"The data of “{armature.name}” is of another file, and legs are kept with its action then: assign an"
-                " action of this file first, or click Copy Action."
-            )
+        mapping.store(armature, legs)
         return f"Pelvis {legs.pelvis}; {mapping.described(legs)}.{legs_note(legs)}"
 
 

@@ -240,20 +240,23 @@ def check_listed(armature):
 
 
 def remember(armature, legs):
-    """Store a leg map with an armature that has none."""
-    if stored(armature) is None:
+    """Store a leg map with an armature that has none, where it can be kept."""
+    if stored(armature) is None and (_stores(armature) or _keeping_action(armature)):
         store(armature, legs)
 
 
 def store(armature, legs):
-    """Store a leg map with the armature, in place of what is there, or with its action. False where there is none that
-    can keep it."""
+    """Store a leg map with the armature, in place of what is there, or with its action. Raises FootlockError where
+    there is none that can keep it."""
     if not _stores(armature):
-        action = results.subject(armature)
-        if action is None or action.library is not None:
-            return False
+        action = _keeping_action(armature)
+        if action is None:
+            raise FootlockError(
+                f"The data of “{armature.name}” is of another file, and legs are kept with its action then: assign an"
+                " action of this file first, or click Copy Action."
+            )
         action[_IN_ACTION] = json.dumps({"pelvis": legs.pelvis, "legs": [astuple(leg) for leg in legs.legs]})
-        return True
+        return
     mapping = armature.data.footlock
     mapping.pelvis = legs.pelvis
     mapping.result_action = mapping.found_action = ""
@@ -261,7 +264,6 @@ def store(armature, legs):
     mapping.legs.clear()
     for leg in legs.legs:
         store_leg(mapping.legs.add(), leg)
-    return True
 
 
 def store_leg(item, leg):
@@ -278,6 +280,12 @@ def ask(armature, maps):
     question.clear()
     for legs in maps:
         question.add().name = described(legs)
+
+
+def _keeping_action(armature):
+    """The action that can keep the legs of an armature whose data cannot, or None."""
+    action = results.subject(armature)
+    return action if action is not None and action.library is None else None
 
 
 def _kept_in_action(armature):
