@@ -3,13 +3,14 @@
     blender --background --python batch.py -- IN [IN ...] -o OUT
     python batch.py IN [IN ...] -o OUT          by an interpreter that has the bpy module
 
-IN is a .bvh or .blend file; OUT a file, or a folder for several. Exit status: 0 all went well, 1 a clip failed (the
-others still come out), 2 usage.
+IN is a .bvh, .fbx, .glb, .gltf or .blend file; OUT a file of the same kind or a .blend, or a folder for several. Exit
+status: 0 all went well, 1 a clip failed (the others still come out), 2 usage.
 """
 
 import importlib.util
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -62,7 +63,7 @@ def main(arguments):
         seconds = round(time.perf_counter() - start, 3)
         for one in found:
             said.append({"input": str(source), "output": str(target), "seconds": seconds, **one})
-            _say(said[-1])
+            _say(said[-1], named=len(found) > 1)
     failed = sum("error" in report for report in said)
     if options.report:
         try:
@@ -82,30 +83,55 @@ def _process(source, target, options, several):
     given, exported = (
         command_line.labels_file(option, source, several) for option in (options.contacts, options.export_contacts)
     )
-    if len(opened.shots) > 1 and (given or exported):
-        raise FootlockError(
-            f"“{source.name}” has {len(opened.shots)} animated armatures, and labels are for one: split the file."
-        )
-    done = [correcting.correct(shot, given, options) for shot in opened.shots]
-    opened.prepare([one for one, _ in done])
-    _export(exported, done)
+    said, done = [], []
+    for shot in opened.shots:
+        named = {"armature": shot.armature.name, "action": shot.name}
+        try:
+            opened.begin(shot, options.unit)
+            removal, found = correcting.correct(shot, _labels_of(given, shot, opened.shots), options)
+            opened.finish(shot, removal)
+        except FootlockError as error:
+            if not opened.separate or len(opened.shots) == 1:
+                raise
+            said.append({**named, "error": str(error)})
+            continue
+        done.append((shot, removal))
+        said.append({**named, **reports.corrected(removal, found)})
+    if not done:
+        return said
+    for shot, removal in done:
+        _export(_labels_of(exported, shot, opened.shots), removal)
     files.make_folder(target)
-    opened.write(target)
-    return [reports.corrected(one, said) for one, said in done]
+    if target.suffix.lower() == files.BLEND:
+        files.save_blend(target)
+    else:
+        opened.write(target)
+    return said
 
 
-def _export(path, done):
+def _labels_of(path, shot, shots):
+    """The labels file of one of several clips: its name stands behind the file's, and the armature's before it where
+    it takes both to tell them apart."""
+    if path is None or len(shots) == 1:
+        return path
+    same = sum(one.name == shot.name for one in shots) > 1
+    name = f"{shot.armature.name} {shot.name}" if same else shot.name
+    name = re.sub(r"[^\w .-]", "_", name)
+    return path.with_name(f"{path.stem}.{name}{path.suffix or '.json'}")
+
+
+def _export(path, removal):
     """Write the labels that were used, before anything else is written."""
     if path:
         files.make_folder(path)
-        first = done[0][0].clip
-        labels.write(path, first.legs, done[0][0].weights, first.frame_rate, first.frames[0])
+        clip = removal.clip
+        labels.write(path, clip.legs, removal.weights, clip.frame_rate, clip.frames[0])
 
 
-def _say(report):
-    """One line for each clip."""
+def _say(report, named):
+    """One line for each clip; ``named``: the file has several."""
     failed = "error" in report
-    print(reports.line(report), file=sys.stderr if failed else sys.stdout, flush=True)
+    print(reports.line(report, named), file=sys.stderr if failed else sys.stdout, flush=True)
 
 
 def _write_json(path, data):

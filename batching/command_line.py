@@ -7,15 +7,20 @@ from ..operators import detect_contacts, remove_sliding
 from ..solvers import contacts, foot_skate, slide_removal
 from ..solvers.errors import FootlockError
 
-KINDS = (".bvh", ".blend")
+KINDS = (".bvh", ".fbx", ".glb", ".gltf", ".blend")
+_BLEND = ".blend"
+# Kinds whose keys have handles, scale, and none where nobody put one.
+_BLEND_ONLY = ("key_tolerance", "stretch")
 # In place of a threshold: it is chosen.
 AUTO = "auto"
 
 
 def parser():
     """The command line."""
-    p = argparse.ArgumentParser(prog="batch.py", description="Remove foot sliding from .bvh and .blend files.")
-    p.add_argument("inputs", nargs="+", type=Path, metavar="IN", help=".bvh or .blend file")
+    p = argparse.ArgumentParser(
+        prog="batch.py", description="Remove foot sliding from .bvh, .fbx, .glb, .gltf and .blend files."
+    )
+    p.add_argument("inputs", nargs="+", type=Path, metavar="IN", help=".bvh, .fbx, .glb, .gltf or .blend file")
     p.add_argument("-o", "--output", required=True, type=Path, metavar="OUT", help="file, or folder for several inputs")
     p.add_argument(
         "--contacts",
@@ -144,19 +149,19 @@ def jobs(p, options):
     """Input and output file of each clip; usage errors end the program with status 2."""
     for source in options.inputs:
         if source.suffix.lower() not in KINDS:
-            p.error(f"“{source}” is neither .bvh nor .blend")
+            p.error(f"“{source}” is none of {', '.join(KINDS)}")
     folder = len(options.inputs) > 1 or options.output.is_dir() or options.output.suffix.lower() not in KINDS
     targets = [options.output / source.name if folder else options.output for source in options.inputs]
     for source, target in zip(options.inputs, targets, strict=True):
-        if target.suffix.lower() != source.suffix.lower():
-            p.error(f"“{source}” comes out as {source.suffix}, and “{target}” is no such file")
+        if target.suffix.lower() not in (source.suffix.lower(), _BLEND):
+            p.error(f"“{source}” comes out as {source.suffix} or .blend, and “{target}” is neither")
         if target.exists() and source.exists() and target.samefile(source):
             p.error(f"“{target}” is the input itself: choose another output")
     whole = ("frames", "cyclic", "pin_first", "pin_last", "only_keys", "key_tolerance", "stretch")
     whole += ("floor_height", "floor_rest", "floor_object")
     if options.method == "runtime" and any(getattr(options, name) not in (None, False) for name in whole):
         p.error("floors, frames, pins, loops, --stretch and which keys are for --method offline: leave them out")
-    if (options.key_tolerance or options.stretch) and any(one.suffix.lower() == ".bvh" for one in options.inputs):
+    if any(getattr(options, name) for name in _BLEND_ONLY) and any(one.suffix.lower() != _BLEND for one in targets):
         p.error("--key-tolerance and --stretch are for .blend files, which have keys and scale: leave them out")
     if len({str(target) for target in targets}) < len(targets):
         p.error("two inputs have the same name and would overwrite each other: run them into different folders")

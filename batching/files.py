@@ -1,25 +1,35 @@
-"""Files as the batch takes them: what is opened in Blender, the animated characters in it, and how it is written."""
+"""Files as the batch takes them: what is opened in Blender, the clips in it, and how it is written."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import bpy
 
-from ..rig import bvh, bvh_armature, compat, mapping, names
+from ..rig import bvh, bvh_armature, compat, exchange, mapping, names
 from ..solvers.errors import FootlockError
+
+BLEND = ".blend"
+# A take of fewer frames is a pose, which is left alone.
+_LEAST_FRAMES = 3
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A clip of an open file: the action in use by an armature of a scene, and its legs."""
+    """A clip of an open file: what an armature of a scene does in the take of that ``name``, and its legs. ``key`` is
+    the file's own."""
 
     scene: bpy.types.Scene
     armature: bpy.types.Object
     legs: names.LegMap
+    name: str
+    key: object = field(default=None, repr=False)
 
 
 class BvhFile:
     """A .bvh file, which is one clip."""
+
+    # Clips that cannot be corrected may stay as they are while others are.
+    separate = False
 
     def __init__(self, source):
         self._name = source.name
@@ -28,47 +38,93 @@ class BvhFile:
         armature = bvh_armature.load(source, self._motion)
         legs = mapping.find(armature)
         legs = replace(legs, carrier=bvh_armature.carrier(self._motion, legs))
-        self.shots = [Shot(bpy.context.scene, armature, legs)]
+        self.shots = [Shot(bpy.context.scene, armature, legs, source.stem)]
 
-    def prepare(self, done):
-        """What is to be written, once all clips are corrected (Removals)."""
-        frames, expected = len(done[0].labels), len(self._motion.motion)
+    def begin(self, shot, unit):
+        """Make a shot the clip in use. unit: metres of one unit, 0 to judge it."""
+
+    def finish(self, shot, done):
+        """Keep what was done to the shot in use (a Removal) for the file that is written."""
+        frames, expected = len(done.labels), len(self._motion.motion)
         if frames != expected:
             raise FootlockError(
                 f"Blender read {frames} frames of “{self._name}” and it has {expected}: give it a constant frame time."
             )
-        shot = self.shots[0]
         self._result = bvh_armature.store(shot.armature, self._motion, shot.legs)
 
     def write(self, target):
-        """Write the file."""
+        """Write the file, of its own kind."""
         bvh.write(target, self._result)
 
 
 class BlendFile:
     """A .blend file: a clip of each animated armature in it."""
 
-    def __init__(self, source):
-        self.shots = [Shot(*one) for one in _open_blend(source)]
+    separate = False
 
-    def prepare(self, done):
+    def __init__(self, source):
+        self.shots = [
+            Shot(scene, armature, legs, armature.animation_data.action.name)
+            for scene, armature, legs in _open_blend(source)
+        ]
+
+    def begin(self, shot, unit):
+        """See BvhFile."""
+
+    def finish(self, shot, done):
         """See BvhFile."""
 
     def write(self, target):
         """See BvhFile."""
-        temporary = target.with_name(f".{target.stem}.{os.getpid()}.blend")
-        try:
-            bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True)
-            os.replace(temporary, target)
-        except (RuntimeError, OSError) as error:
-            raise FootlockError(
-                f"“{target}” cannot be written: choose a folder that can be written to, with room for it."
-            ) from error
-        finally:
-            temporary.unlink(missing_ok=True)
+        save_blend(target)
 
 
-_KINDS = {".bvh": BvhFile, ".blend": BlendFile}
+class ExchangeFile:
+    """An .fbx, .glb or .gltf file: a clip of each armature in each take in which it moves."""
+
+    separate = True
+
+    def __init__(self, source, load):
+        self._opened = load(source)
+        self.shots, problem = [], None
+        armatures = [one for one in self._opened.scene.objects if one.type == "ARMATURE"]
+        for take in self._opened.takes:
+            for armature in armatures:
+                if armature not in take.actions or self._opened.frames(take, armature) < _LEAST_FRAMES:
+                    continue
+                try:
+                    legs = mapping.find(armature)
+                except FootlockError as error:
+                    problem = error
+                    continue
+                self.shots.append(Shot(self._opened.scene, armature, legs, take.name, take))
+        if not self.shots:
+            raise problem or FootlockError(
+                f"“{source.name}” has no armature with an animation of {_LEAST_FRAMES} frames or more: export it with"
+                " its animation."
+            )
+
+    def begin(self, shot, unit):
+        """See BvhFile."""
+        self._opened.use(shot.key)
+        self._before = self._opened.read(shot.armature, shot.legs, unit)
+
+    def finish(self, shot, done):
+        """See BvhFile."""
+        self._opened.keep(shot.key, shot.armature, shot.legs, self._before)
+
+    def write(self, target):
+        """See BvhFile."""
+        self._opened.write(target)
+
+
+_KINDS = {
+    ".bvh": BvhFile,
+    BLEND: BlendFile,
+    ".fbx": lambda source: ExchangeFile(source, exchange.open_fbx),
+    ".glb": lambda source: ExchangeFile(source, exchange.open_gltf),
+    ".gltf": lambda source: ExchangeFile(source, exchange.open_gltf),
+}
 
 
 def opened(source):
@@ -76,6 +132,20 @@ def opened(source):
     if not source.is_file():
         raise FootlockError(f"“{source}” does not exist: check its path.")
     return _KINDS[source.suffix.lower()](source)
+
+
+def save_blend(target):
+    """Save what is open as a .blend file in one step."""
+    temporary = target.with_name(f".{target.stem}.{os.getpid()}.blend")
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True)
+        os.replace(temporary, target)
+    except (RuntimeError, OSError) as error:
+        raise FootlockError(
+            f"“{target}” cannot be written: choose a folder that can be written to, with room for it."
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _open_blend(source):

@@ -36,6 +36,31 @@ def fcurves(owner):
     return held.fcurves if held else ()
 
 
+def all_fcurves(action):
+    """The F-curves of an action, of all its slots."""
+    if not LAYERED:
+        return list(action.fcurves)
+    strips = [strip for layer in action.layers for strip in layer.strips if strip.type == "KEYFRAME"]
+    bags = [bag for strip in strips for slot in action.slots if (bag := strip.channelbag(slot))]
+    return [curve for bag in bags for curve in bag.fcurves]
+
+
+def slot_of(strip):
+    """The slot that an NLA strip uses; None without, and where actions have none."""
+    return strip.action_slot if LAYERED else None
+
+
+def assign(owner, action, slot=None):
+    """Let ``owner`` use an action, by a slot of it: the given one, or else the first that fits."""
+    data = owner.animation_data
+    data.action = action
+    if LAYERED and action is not None:
+        slots = list(data.action_suitable_slots)
+        wanted = slot if slot in slots else next(iter(slots), None)
+        if wanted is not None:
+            data.action_slot = wanted
+
+
 def has_unassigned_slots(owner):
     """True where ``owner`` has an action with slots of which it uses none, so that nothing moves and no error says
     why."""
