@@ -6,9 +6,11 @@ nodes that changed are replaced, all else stays as it is.
 """
 
 import logging
+import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -40,25 +42,35 @@ class Exchange:
     def __init__(self, path, file, load):
         self._file = file
         self._rate = frame_times.judged(file.key_times(), file.rate())
+        # Blender evaluates the first take as soon as it is there, so what another does not move is asked for before.
+        sets = {frozenset(file.animated(take)) for take in range(len(file.takes))}
+        static = self._imported(path, load, still=True) if len(sets) > 1 else {}
+        self._static = self._imported(path, load, still=False) | static
+        self._changes, self._nodes = [], {}
+        self.takes = []
+
+    def _imported(self, path, load, still):
+        """Import the file into an empty scene, ``still`` without its animations; what stands in the channels of each
+        object and its bones, by their names."""
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         self.scene = bpy.context.scene
         with _quiet():
             try:
-                load(path, self.scene, self._rate)
+                load(path, self._file, self.scene, self._rate, still)
             except RuntimeError as error:
                 raise FootlockError(f"“{path.name}” cannot be read by Blender: export it again.") from error
-        self._static = {ob: _pose(ob) for ob in self.scene.objects}
-        self._changes, self._nodes = [], {}
-        self.takes = []
+        return {
+            one.name: {owner.name: {name: tuple(getattr(owner, name)) for name in _CHANNELS} for owner in _owners(one)}
+            for one in self.scene.objects
+        }
 
     def use(self, take):
         """Let all objects move as in a take, and what it does not move stand as the file has it."""
-        for scene_object, pose in self._static.items():
-            action, slot = take.actions.get(scene_object, (None, None))
-            if scene_object.animation_data is not None:
-                compat.assign(scene_object, action, slot)
-            for owner, channels in pose:
-                for name, value in channels.items():
+        for one in self.scene.objects:
+            if one.animation_data is not None:
+                compat.assign(one, *take.actions.get(one, (None, None)))
+            for owner in _owners(one):
+                for name, value in self._static[one.name][owner.name].items():
                     setattr(owner, name, value)
 
     @staticmethod
@@ -163,15 +175,19 @@ def _numbered(name, number):
     return name.encode()[: _NAME_BYTES - len(end)].decode(errors="ignore") + end
 
 
-def _import_gltf(path, scene, rate):
+def _import_gltf(path, file, scene, rate, still):
     # The importer takes the product for the rate where Blender has the quotient.
     scene.render.fps, scene.render.fps_base = rate[0], 1.0 / rate[1]
-    bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
+    with tempfile.TemporaryDirectory() as folder:
+        if still:
+            path = Path(folder) / path.name
+            file.still().write(path)
+        bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
     scene.render.fps_base = rate[1]
 
 
-def _import_fbx(path, scene, rate):
-    bpy.ops.import_scene.fbx(filepath=str(path), anim_offset=0.0)
+def _import_fbx(path, file, scene, rate, still):
+    bpy.ops.import_scene.fbx(filepath=str(path), anim_offset=0.0, use_anim=not still)
     # The importer takes the whole number for the rate.
     factor = rate[0] / rate[1] / scene.render.fps
     scene.render.fps, scene.render.fps_base = rate
@@ -187,10 +203,9 @@ def _import_fbx(path, scene, rate):
             curve.update()
 
 
-def _pose(scene_object):
-    """What stands in the channels of an object and its bones."""
-    owners = [scene_object, *(scene_object.pose.bones if scene_object.pose else ())]
-    return [(one, {name: tuple(getattr(one, name)) for name in _CHANNELS}) for one in owners]
+def _owners(scene_object):
+    """An object and its pose bones: all that have channels."""
+    return [scene_object, *(scene_object.pose.bones if scene_object.pose else ())]
 
 
 def _differs(old, new):

@@ -27,7 +27,7 @@ _CUSTOM = 14
 # Orders of rotation, first turned first, as Blender calls them.
 _ORDERS = ("XYZ", "XZY", "YZX", "YXZ", "ZXY", "ZYX")
 _AXES = (b"d|X", b"d|Y", b"d|Z")
-_LOCATION, _ROTATION = b"Lcl Translation", b"Lcl Rotation"
+_LOCATION, _ROTATION, _SCALE = b"Lcl Translation", b"Lcl Rotation", b"Lcl Scaling"
 _CURVE_NODES = {_LOCATION: b"T", _ROTATION: b"R"}
 # Interpolation of a key that is a straight line, with handles that do not count.
 _LINEAR = 1 << 2 | 1 << 8 | 1 << 13 | 1 << 14
@@ -76,6 +76,15 @@ class FbxFile:
         if not custom or not 0.1 < custom[0] < 1e4:
             return None
         return max(round(custom[0]), 1), max(round(custom[0]), 1) / custom[0]
+
+    def animated(self, take):
+        """(node, property) of all that a take moves."""
+        return {
+            (node, name)
+            for node, model in enumerate(self._models)
+            for name in (_LOCATION, _ROTATION, _SCALE)
+            if self._curve_node(take, model, name) is not None
+        }
 
     def key_times(self):
         """Times of all keys of nodes' transforms, seconds, each once."""
@@ -157,7 +166,7 @@ class FbxFile:
             self._vector(model, name)
             for name in (b"RotationOffset", b"RotationPivot", b"ScalingOffset", b"ScalingPivot")
         )
-        size = self._vector(model, b"Lcl Scaling", 1.0)
+        size = self._vector(model, _SCALE, 1.0)
         return offset + pivot + turned @ (scale_offset + scale_pivot * (1.0 - size) - pivot)
 
     def _vector(self, model, name, default=0.0):

@@ -73,6 +73,15 @@ class GltfFile:
     def rate(self):
         """See FbxFile: a glTF file has times in seconds and no frames."""
 
+    def animated(self, take):
+        """(node, property) of all that an animation moves."""
+        channels = self.document["animations"][take]["channels"]
+        return {(channel["target"].get("node"), channel["target"]["path"]) for channel in channels}
+
+    def still(self):
+        """The file without its animations."""
+        return replace(self, document={name: one for name, one in self.document.items() if name != "animations"})
+
     def key_times(self):
         """Times of all keys in the file, seconds, each once."""
         inputs = {sampler["input"] for one in self.document.get("animations", []) for sampler in one["samplers"]}
