@@ -15,13 +15,19 @@ from .properties import ClipProperties
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was done to the root ``bone``: the RootFit, and Slide of each leg ``before`` and ``after``, the latter
-    measured on the written action."""
+    """What was done to the root, which may be several ``bones``: the RootFit, and Slide of each leg ``before`` and
+    ``after``, the latter measured on the written action."""
 
-    bone: str
+    bones: tuple
     fit: root_fit.RootFit
     before: list
     after: list
+
+    @property
+    def bone(self):
+        """What the root is called."""
+        more = f" and {len(self.bones) - 1} more" if len(self.bones) > 1 else ""
+        return f"“{self.bones[0]}”{more}"
 
 
 def fit(scene, armature, legs, unit=0.0, labels=None):
@@ -32,8 +38,9 @@ def fit(scene, armature, legs, unit=0.0, labels=None):
     be moved or no foot is planted.
     """
     clip = clips.read(scene, armature, legs, unit)
-    bone = root.carrying(clip)
-    correction.check_root(armature, bone)
+    bones = root.carrying(armature, clip)
+    for bone in bones:
+        correction.check_root(armature, bone)
     if labels is None:
         labels = contact_property.read(armature, legs, clip.frames)
     if labels is None:
@@ -41,12 +48,13 @@ def fit(scene, armature, legs, unit=0.0, labels=None):
     if not labels.any():
         raise FootlockError("No foot is planted in this clip, so nothing tells how the root should travel.")
     toes = clip.leg_pose().toe
-    found = root_fit.fit(toes, clip.head(bone), labels, clip.frame_rate)
+    found = root_fit.fit(toes, clip.head(bones[0]), labels, clip.frame_rate)
     before = after = slide.measure(toes, labels)
     if found.kind != "none":
-        correction.move_level(armature, clip, bone, found.shift)
+        correction.move_level(armature, clip, bones, found.shift)
+        correction.go_on(armature, bones)
         after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
-    return Fitted(bone, found, before, after)
+    return Fitted(bones, found, before, after)
 
 
 class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
@@ -61,7 +69,7 @@ class FOOTLOCK_OT_fit_root(ClipProperties, ActionOperator, bpy.types.Operator):
         legs = mapping.of(armature)
         done = fit(context.scene, armature, legs, self.unit)
         if done.fit.kind == "none":
-            return f"The root fits the feet already: “{done.bone}” was left as it is.{legs_note(legs)}"
+            return f"The root fits the feet already: {done.bone} was left as it is.{legs_note(legs)}"
         if not len(armature.data.footlock.legs):
             mapping.store(armature, legs)
         mapping.forget(armature)
@@ -72,7 +80,7 @@ def sentence(done):
     """What a fit did, in one line."""
     before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
     if done.fit.kind == "scale":
-        what = f"Travel of “{done.bone}” scaled by {1.0 / done.fit.scale:.3f}"
+        what = f"Travel of {done.bone} scaled by {1.0 / done.fit.scale:.3f}"
     else:
-        what = f"“{done.bone}” now travels at {done.fit.feet_speed:.2f} m/s"
+        what = f"{done.bone} now travels at {done.fit.feet_speed:.2f} m/s"
     return f"{what}; slide {before:.2f} → {after:.2f} mm per frame."

@@ -30,7 +30,8 @@ def fitted(done):
     """Of a Fitted: slide in millimetres."""
     fit = done.fit
     return {
-        "bone": done.bone,
+        "bone": done.bones[0],
+        "bones": list(done.bones),
         "fit": fit.kind,
         "scale": float(fit.scale),
         "mean_mm_per_frame_before": slide.overall(done.before) * 1e3,

@@ -129,17 +129,34 @@ def scale_travel(armature, clip, factor):
         raise FootlockError(
             f"No bone from the pelvis of “{armature.name}” up has keys on its location: there is no travel to scale."
         )
-    move(armature, clip, bone, (factor - 1.0) * root.travel(clip, bone))
+    move(armature, clip, [bone], (factor - 1.0) * root.travel(clip, bone))
 
 
-def move(armature, clip, bone, shift):
-    """Move a bone by ``shift`` (frames, 3), world, metres, and all that hangs from it."""
-    _write_channels(armature, clip, corrected_channels(clip, {bone: _in_armature(clip, shift)}, {}))
+def move(armature, clip, bones, shift):
+    """Move bones by ``shift`` (frames, 3), world, metres, and all that hangs from them."""
+    shift = _in_armature(clip, shift)
+    _write_channels(armature, clip, corrected_channels(clip, dict.fromkeys(bones, shift), {}))
 
 
-def move_level(armature, clip, bone, shift):
-    """Move a bone over the ground by ``shift`` (frames, 2), world, metres, and all that hangs from it."""
-    move(armature, clip, bone, np.concatenate([shift, np.zeros((len(shift), 1))], axis=1))
+def move_level(armature, clip, bones, shift):
+    """Move bones over the ground by ``shift`` (frames, 2), world, metres, and all that hangs from them."""
+    move(armature, clip, bones, np.concatenate([shift, np.zeros((len(shift), 1))], axis=1))
+
+
+def go_on(armature, bones):
+    """Where modifiers repeat the action, let the locations of ``bones`` go on from where a cycle ended."""
+    if not any(_repeats(curve) for curve in compat.fcurves(armature)):
+        return
+    paths = {armature.pose.bones[bone].path_from_id("location") for bone in bones}
+    for curve in compat.fcurves(armature):
+        if curve.data_path in paths:
+            modifier = _repeats(curve) or curve.modifiers.new("CYCLES")
+            modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET"
+
+
+def _repeats(curve):
+    """The modifier that repeats a curve, or None."""
+    return next((one for one in curve.modifiers if one.type == "CYCLES" and not one.mute), None)
 
 
 def check_root(armature, bone):

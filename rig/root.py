@@ -1,4 +1,4 @@
-"""The root: the bone that carries a character over the ground."""
+"""The root: the bone, or bones, that carry a character over the ground."""
 
 import numpy as np
 
@@ -17,21 +17,27 @@ def travelling(clip):
     return keyed(clip) or clip.legs.pelvis
 
 
-def carrying(clip):
-    """The bone that carries pelvis and feet alike: the keyed one, or, where that leaves a foot behind or there is none,
-    the highest. Raises FootlockError where a foot hangs from no bone that the pelvis hangs from."""
+def carrying(armature, clip):
+    """The bones (names) that carry pelvis and feet alike: the keyed one, or, where that leaves a foot behind or there
+    is none, the highest; where the feet hang from no bone in common with the pelvis, all that hang from none. Raises
+    FootlockError where one of these has nothing to do with the legs."""
     parents = _parents(clip)
     limbs = [bone for leg in clip.legs.legs for bone in (leg.thigh, leg.foot)]
     common = [
         bone for bone in _upwards(clip) if all(bone == limb or bone in names.ancestors(limb, parents) for limb in limbs)
     ]
-    if not common:
+    if common:
+        bone = keyed(clip)
+        return (bone if bone in common else common[-1],)
+    tops = [bone.name for bone in armature.data.bones if bone.parent is None]
+    left = next((name for name in tops if name not in parents), None)
+    if left:
         raise FootlockError(
-            f"The feet and “{clip.legs.pelvis}” hang from no bone in common, so none moves them all: parent them to a"
-            " root bone."
+            f"The feet and “{clip.legs.pelvis}” hang from no bone in common, and “{left}” would be left behind: parent"
+            " them all to a root bone."
         )
-    bone = keyed(clip)
-    return bone if bone in common else common[-1]
+    first = _upwards(clip)[-1]
+    return (first, *(name for name in tops if name != first))
 
 
 def travel(clip, bone):
