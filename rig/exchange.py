@@ -17,7 +17,7 @@ import numpy as np
 
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, fbx, file_nodes, frame_times, gltf
+from . import compat, fbx, file_nodes, frame_times, gltf, whole_file
 from .file_nodes import Local
 
 # A channel that changes by less than this (parts of a quaternion, or of the skeleton's size) has the number that it
@@ -41,9 +41,10 @@ class Exchange:
 
     def __init__(self, path, file, load):
         self._file = file
-        self._rate = frame_times.judged(file.key_times(), file.rate())
+        with whole_file.damaged(path):
+            self._rate = frame_times.judged(file.key_times(), file.rate())
+            sets = {frozenset(file.animated(take)) for take in range(len(file.takes))}
         # Blender evaluates the first take as soon as it is there, so what another does not move is asked for before.
-        sets = {frozenset(file.animated(take)) for take in range(len(file.takes))}
         static = self._imported(path, load, still=True) if len(sets) > 1 else {}
         self._static = self._imported(path, load, still=False) | static
         self._changes, self._nodes = [], {}
@@ -145,7 +146,8 @@ def open_gltf(path):
 def open_fbx(path):
     """The Exchange of an FBX file. Raises FootlockError for one that cannot be read, or whose takes have layers."""
     file = fbx.read(path)
-    layers = [file.layers(i) for i in range(len(file.takes))]
+    with whole_file.damaged(path):
+        layers = [file.layers(i) for i in range(len(file.takes))]
     for name, own in zip(file.takes, layers, strict=True):
         if len(own) > 1:
             raise FootlockError(

@@ -267,10 +267,8 @@ def read(path):
     file = fbx_format.read(path)
     if file.version < 7100:
         raise whole_file.error(path, f"is of version {file.version}", "export it as FBX 2011 or newer")
-    try:
+    with whole_file.damaged(path):
         return FbxFile(path.name, file, _ticks(file))
-    except (ValueError, IndexError, AttributeError, TypeError, UnicodeDecodeError) as error:
-        raise whole_file.error(path, "is damaged") from error
 
 
 def _ticks(file):

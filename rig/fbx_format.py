@@ -93,11 +93,9 @@ def read(path):
         if data.lstrip().startswith(b"; FBX"):
             raise whole_file.error(path, "is a text FBX file, which Blender does not read", "export it as binary FBX")
         raise whole_file.error(path, "is not an FBX file, whatever its name says", "choose one")
-    try:
+    with whole_file.damaged(path):
         version = struct.unpack_from("<I", data, len(_MAGIC))[0]
         records, at = _records(data, len(_MAGIC) + 4, len(data), version >= _WIDE, 0)
-    except (struct.error, IndexError, KeyError, ValueError) as error:
-        raise whole_file.error(path, "is cut off or damaged") from error
     return FbxRecords(version, records, data[at : at + 16])
 
 

@@ -316,28 +316,29 @@ def read(path):
     """Read a .glb or .gltf file. Raises FootlockError for one that cannot be opened, is something else, or cut off."""
     data = whole_file.read(path, "glTF")
     if not data.strip():
-        raise FootlockError(f"“{path.name}” is empty: export it again.")
+        raise whole_file.error(path, "is empty")
     binary, further, is_binary = b"", b"", data[:4] == _MAGIC
     if is_binary:
         if len(data) < 20 or struct.unpack_from("<I", data, 8)[0] > len(data):
-            raise FootlockError(f"“{path.name}” is cut off: export it again.")
+            raise whole_file.error(path, "is cut off")
         if struct.unpack_from("<I", data, 4)[0] != 2:
-            raise FootlockError(f"“{path.name}” is not of version 2 of glTF: export it again as glTF 2.0.")
-        text, at = _chunk_at(data, 12)
-        if at < len(data) and data[at + 4 : at + 8] == _BIN:
-            binary, at = _chunk_at(data, at)
-        further = data[at:]
+            raise whole_file.error(path, "is not of version 2 of glTF", "export it again as glTF 2.0")
+        with whole_file.damaged(path):
+            text, at = _chunk_at(data, 12)
+            if at < len(data) and data[at + 4 : at + 8] == _BIN:
+                binary, at = _chunk_at(data, at)
+            further = data[at:]
     elif path.suffix.lower() == ".glb":
-        raise FootlockError(f"“{path.name}” is not a .glb file, whatever its name says: choose one.")
+        raise whole_file.error(path, "is not a .glb file, whatever its name says", "choose one")
     else:
         text = data
     try:
         document = json.loads(text.decode("utf-8-sig"))
         version = document["asset"]["version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise FootlockError(f"“{path.name}” is not a glTF file, or damaged: export it again.") from error
+        raise whole_file.error(path, "is not a glTF file, or damaged") from error
     if not str(version).startswith("2."):
-        raise FootlockError(f"“{path.name}” is of version {version} of glTF: export it again as glTF 2.0.")
+        raise whole_file.error(path, f"is of version {version} of glTF", "export it again as glTF 2.0")
     return GltfFile(path.name, path.parent, document, binary, further, is_binary)
 
 

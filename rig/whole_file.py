@@ -4,7 +4,10 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..solvers.errors import FootlockError
@@ -53,6 +56,15 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
     except OSError as problem:
         what = f"cannot be written in the folder {printable(str(path.parent))} ({problem.strerror or problem})"
         raise error(path, what, "choose a folder that can be written to and has room") from problem
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Raise FootlockError for a file whose content is not what it should be, whatever is missed within."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, struct.error, zlib.error) as problem:
+        raise error(path, "is cut off or damaged") from problem
 
 
 def error(path: Path, what: str, do: str = "export it again") -> FootlockError:

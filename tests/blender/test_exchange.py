@@ -425,6 +425,19 @@ class Exchange(clips.InFolder):
                 self.assertEqual([curve.evaluate(frame) > 0.5 for frame in frames], PLANTED[:, 0].tolist())
                 self.stand_at(toes(armature, frames))
 
+    def test_bvh_to_blend(self):
+        target, report = self.folder / "out.blend", self.folder / "report.json"
+        status, said = run(clips.WALK, "-o", target, "--root-scale", 1.2, "--report", report)
+        self.assertEqual(status, 0, said)
+        bpy.ops.wm.open_mainfile(filepath=str(target))
+        armature = armatures()[0]
+        points = rigs.evaluated(armature, np.arange(1.0, 996.0), ["LeftToe"])[0][:, 0]
+        curve = clips.curves(armature)[('pose.bones["LeftToe"]["contact"]', 0)]
+        planted = np.array([curve.evaluate(frame) > 0.5 for frame in range(1, 996)])
+        step = np.linalg.norm(np.diff(points, axis=0), axis=1)[planted[1:] & planted[:-1]]
+        self.assertGreater(len(step), 300)
+        self.assertLess(step.max(), STANDS)
+
     def test_labels_go_out(self):
         for kind in (".fbx", ".glb"):
             with self.subTest(kind):
