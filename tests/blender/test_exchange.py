@@ -8,10 +8,11 @@ from io import StringIO
 import bpy
 import clips
 import numpy as np
-from blender import rigs
+from blender import rigs, test_contacts
 from blender.test_batch import run
 
-from footlock.rig import compat, exchange, fbx, fbx_format, frame_times, gltf, mapping
+from footlock.operators import fit_root
+from footlock.rig import compat, exchange, fbx, fbx_format, frame_times, gltf, mapping, names
 
 FRAMES = np.arange(1.0, 61.0)
 LEGS = {f"{role}.{side}" for role in ("thigh", "shin", "foot", "toe") for side in "LR"}
@@ -424,6 +425,48 @@ class Exchange(clips.InFolder):
                 frames = round(armature.animation_data.action.frame_range[0]) + np.arange(60)
                 self.assertEqual([curve.evaluate(frame) > 0.5 for frame in frames], PLANTED[:, 0].tolist())
                 self.stand_at(toes(armature, frames))
+
+    def test_a_root_that_travels_in_one_take_of_many(self):
+        """Game characters at scale 100 with loose feet: the travel that Fit Root gives is in the file, and other takes
+        are as they were."""
+        cases = (
+            ("character", "CharacterArmature|Walk", None),
+            ("horse", "AnimalArmature|Gallop", test_contacts.Loops.LEGS["horse"]),
+        )
+        for name, wanted, legs in cases:
+            with self.subTest(name):
+                path = clips.DATA / "rigs" / f"quaternius_{name}.glb"
+                target = self.folder / path.name
+                opened = exchange.open_gltf(path)
+                armature = armatures()[0]
+                if legs:
+                    sides = [(pattern.replace("{}", side).split("|"), side) for pattern in legs for side in "LR"]
+                    legs = names.LegMap("Body", tuple(names.Leg(side, *bones, "") for bones, side in sides))
+                else:
+                    legs = mapping.find(armature)
+                take = next(one for one in opened.takes if one.name == wanted)
+                opened.use(take)
+                before = opened.read(armature, legs, 0.0)
+                done = fit_root.fit(opened.scene, armature, legs, before.unit)
+                self.assertEqual(done.fit.kind, "path")
+                opened.keep(take, armature, legs, before)
+                frames = before.frames
+                expected = rigs.evaluated(armature, frames, [bone.name for bone in armature.pose.bones])[0]
+                opened.write(target)
+                again = exchange.open_gltf(target)
+                armature = armatures()[0]
+                again.use(next(one for one in again.takes if one.name == wanted))
+                found = rigs.evaluated(armature, frames, [bone.name for bone in armature.pose.bones])[0]
+                # The file counts in hundredths of a metre of tiny bones.
+                self.assertLess(np.abs(found - expected).max(), 1e-5 * np.abs(expected).max())
+                self.assertGreater(np.ptp(found[:, 0, :2], axis=0).max(), 0.5)
+                old, new = gltf.read(path), gltf.read(target)
+                for i, other in enumerate(old.takes):
+                    for node in range(len(old.names)):
+                        if other != wanted:
+                            a, b = (one.local(i, node, frames / 24.0) for one in (old, new))
+                            np.testing.assert_array_equal(a.location, b.location)
+                            np.testing.assert_array_equal(a.rotation, b.rotation)
 
     def test_bvh_to_blend(self):
         target, report = self.folder / "out.blend", self.folder / "report.json"
