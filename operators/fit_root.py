@@ -15,14 +15,20 @@ from .properties import ResultProperties
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was done to the ``bones`` of the root: the RootFit, and Slide of each leg ``before`` and ``after``, the
-    latter measured on the written action; ``notes``: sentences about what became keys."""
+    """What was done to the root, which may be several ``bones``: the RootFit, and Slide of each leg ``before`` and
+    ``after``, the latter measured on the written action; ``notes``: sentences about what became keys."""
 
     bones: tuple
     fit: root_fit.RootFit
     before: list
     after: list
     notes: str = ""
+
+    @property
+    def bone(self):
+        """What the root is called."""
+        more = f" and {len(self.bones) - 1} more" if len(self.bones) > 1 else ""
+        return f"“{self.bones[0]}”{more}"
 
 
 def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
@@ -51,6 +57,7 @@ def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     if found.kind != "none":
         results.begin(armature, result, {one.name for one in clip.bones})
         notes = correction.baked_sentence(correction.move_level(armature, clip, bones, found.shift))
+        correction.go_on(armature, bones)
         if result != results.IN_PLACE:
             results.seal(armature)
         notes += results.sentence(armature, results.NEW if result == results.LAYER else result)
@@ -70,7 +77,7 @@ class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator)
         legs = mapping.of(armature)
         done = fit(context.scene, armature, legs, self.unit, result=self.result)
         if done.fit.kind == "none":
-            return f"The root fits the feet already: {_named(done.bones)} was left as it is.{legs_note(legs)}"
+            return f"The root fits the feet already: {done.bone} was left as it is.{legs_note(legs)}"
         mapping.remember(armature, legs)
         mapping.forget(armature)
         return f"{sentence(done)}{legs_note(legs)}"
@@ -80,12 +87,7 @@ def sentence(done):
     """What a fit did, in one line."""
     before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
     if done.fit.kind == "scale":
-        what = f"Travel of {_named(done.bones)} scaled by {1.0 / done.fit.scale:.3f}"
+        what = f"Travel of {done.bone} scaled by {1.0 / done.fit.scale:.3f}"
     else:
-        what = f"{_named(done.bones)} now travels at {done.fit.feet_speed:.2f} m/s"
+        what = f"{done.bone} now travels at {done.fit.feet_speed:.2f} m/s"
     return f"{what}; slide {before:.2f} → {after:.2f} mm per frame.{done.notes}"
-
-
-def _named(bones):
-    others = len(bones) - 1
-    return f"“{bones[0]}”" + (f" with {others} more bones" if others > 1 else " with one more bone" if others else "")

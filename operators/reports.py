@@ -77,10 +77,12 @@ def _slide(measured, source):
     }
 
 
-def line(report):
-    """One line for the report of a clip, as ``batch`` completes it: with input, output, seconds, or an error."""
+def line(report, named=False):
+    """One line for the report of a clip, as ``batch`` completes it: with input, output, seconds, or an error. named:
+    with the action's name, where the file has several clips."""
+    source = f"{report['input']}, “{report['action']}”" if named else report["input"]
     if "error" in report:
-        return f"{report['input']}: FAILED: {report['error']}"
+        return f"{source}: FAILED: {report['error']}"
     parts = [f"one unit is {report['unit']:g} m", f"{report['frames']} frames at {report['frame_rate']:g} Hz"]
     if len(report["legs"]) == 1:
         parts.append(f"only one leg ({report['legs'][0]['leg']}) was found")
@@ -101,7 +103,7 @@ def line(report):
         parts.append(report["notes"].rstrip("."))
     if not report["converged"]:
         parts.append("the solver stopped early")
-    return f"{report['input']} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s"
+    return f"{source} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s"
 
 
 def _root_words(root):

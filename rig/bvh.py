@@ -10,21 +10,20 @@ read and written again differs in its numbers alone. Bad files end in ``Footlock
 import math
 import os
 import re
-import secrets
-import shutil
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from . import whole_file
 
-# Bounds against files that are no motion capture: an hour of 100 joints at 120 Hz has about a gigabyte, and no
-# skeleton nears the others. The depth also protects what is built from the joints later and may recurse.
-LARGEST_FILE = 2 << 30
+# Bounds against files that are no motion capture: no skeleton nears them. The depth also protects what is built from
+# the joints later and may recurse.
+LARGEST_FILE = whole_file.LARGEST
 LARGEST_HIERARCHY = 16 << 20
 DEEPEST = 1000
 # Seconds. Outside of these a number is not a frame time, whatever else it may be.
@@ -128,8 +127,8 @@ def read(path: str | os.PathLike[str]) -> BvhFile:
     that it promises. Time and memory follow the size of the file.
     """
     path = Path(path)
-    fail = partial(_error, path)
-    data = _bytes_of(path, fail)
+    fail = partial(whole_file.error, path)
+    data = whole_file.read(path, "BVH", LARGEST_FILE)
     if not data or data.isspace():
         raise fail("is empty")
     if b"\0" in data or not _BEGIN.match(data):
@@ -158,31 +157,12 @@ def write(path: str | os.PathLike[str], bvh: BvhFile) -> None:
 
     Numbers are rounded by 5e-8 of a unit or degree at most. Raises ``FootlockError`` if the folder cannot be written.
     """
-    # A link stays a link: its target is replaced, not the link.
-    path = Path(os.path.realpath(path))
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise _error(path, "is a folder or device and not a file", "give the name of a file")
     newline = b"\r\n" if bvh.header.endswith(b"\r\n") else b"\n"
     frame_time = bvh.frame_time_text.encode("latin-1")
     lines = [b"MOTION", b"Frames: %d" % len(bvh.motion), b"Frame Time: %s" % frame_time, b""]
     row_format = b" ".join([b"%%.%df" % _DECIMALS] * bvh.motion.shape[1]) + newline
-    temporary = path.with_name(f".footlock-{secrets.token_hex(8)}.tmp")
-    try:
-        try:
-            with open(temporary, "xb") as file:
-                file.write(bvh.header + newline.join(lines))
-                file.writelines(row_format % tuple(row.tolist()) for row in bvh.motion)
-                file.flush()
-                os.fsync(file.fileno())
-            if os.path.exists(path):
-                shutil.copymode(path, temporary)
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        what = f"cannot be written in the folder {_printable(str(path.parent))} ({error.strerror or error})"
-        raise _error(path, what, "choose a folder that can be written to and has room") from error
+    rows = (row_format % tuple(row.tolist()) for row in bvh.motion)
+    whole_file.write(Path(path), chain([bvh.header + newline.join(lines)], rows))
 
 
 def _hierarchy(header: bytes, fail: _Fail) -> tuple[Joint, ...]:
@@ -298,21 +278,6 @@ def _motion(data: bytes, start: int, joints: tuple[Joint, ...], promised: int, f
     return motion
 
 
-def _bytes_of(path: Path, fail: _Fail) -> bytes:
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise fail("is a folder or device and not a file", "choose a file in the BVH format")
-        if status.st_size > LARGEST_FILE:
-            raise fail(f"is larger than {LARGEST_FILE >> 30} GB", "split it into shorter clips")
-        with open(path, "rb") as file:
-            # With a size, so that a file that grows meanwhile stays bounded.
-            return file.read(status.st_size)
-    except OSError as error:
-        what = f"cannot be read ({error.strerror or error})"
-        raise fail(what, "choose a file that exists and that you may read") from error
-
-
 def _number(text: str | bytes) -> float | None:
     """The number that ``text`` spells, NaN and infinity included, or None."""
     try:
@@ -321,14 +286,6 @@ def _number(text: str | bytes) -> float | None:
         return None
 
 
-def _error(path: Path, what: str, do: str = "export it again") -> FootlockError:
-    return FootlockError(f"“{_printable(path.name or str(path))}” {what}: {do}.")
-
-
 def _shown(text: str) -> str:
     """A piece of a file for a message: quoted and short, whatever it holds."""
-    return f"“{_printable(text[:40])}{'…' if len(text) > 40 else ''}”"
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return f"“{whole_file.printable(text[:40])}{'…' if len(text) > 40 else ''}”"

@@ -44,9 +44,22 @@ def fcurves(owner):
 
 def strip_fcurves(strip):
     """The F-curves that an NLA strip plays."""
-    slot = strip.action_slot if LAYERED else None
-    held = held_by(strip.action, slot.handle if slot else 0) if strip.action else None
+    held = held_by(strip.action, strip_slot(strip)) if strip.action else None
     return held.fcurves if held else ()
+
+
+def all_fcurves(action):
+    """The F-curves of an action, of all its slots."""
+    if not LAYERED:
+        return list(action.fcurves)
+    strips = [strip for layer in action.layers for strip in layer.strips if strip.type == "KEYFRAME"]
+    bags = [bag for strip in strips for slot in action.slots if (bag := strip.channelbag(slot))]
+    return [curve for bag in bags for curve in bag.fcurves]
+
+
+def strip_slot(strip):
+    """The number by which copies of an action know the slot that an NLA strip plays; 0 without."""
+    return strip.action_slot.handle if LAYERED and strip.action_slot else 0
 
 
 def has_unassigned_slots(owner):
@@ -119,12 +132,14 @@ def slot_handle(owner):
 
 
 def assign(owner, action, handle=0):
-    """Have ``owner`` use an action and its slot of this handle; a new action gets its slot with the first curve."""
+    """Have ``owner`` use an action and its slot of this handle, by 0 the first that fits; a new action gets its slot
+    with the first curve."""
     data = owner.animation_data
     data.action = action
-    slot = _slot(action, handle) if LAYERED and action else None
-    if slot:
-        data.action_slot = slot
+    if LAYERED and action:
+        slot = _slot(action, handle) if handle else next(iter(data.action_suitable_slots), None)
+        if slot:
+            data.action_slot = slot
 
 
 def set_strip_slot(strip, handle):

@@ -212,6 +212,22 @@ def move_level(armature, clip, bones, shift):
     return move(armature, clip, bones, np.concatenate([shift, np.zeros((len(shift), 1))], axis=1))
 
 
+def go_on(armature, bones):
+    """Where modifiers repeat the action, let the locations of ``bones`` go on from where a cycle ended."""
+    if not any(_repeats(curve) for curve in compat.fcurves(armature)):
+        return
+    paths = {armature.pose.bones[bone].path_from_id("location") for bone in bones}
+    for curve in compat.fcurves(armature):
+        if curve.data_path in paths:
+            modifier = _repeats(curve) or curve.modifiers.new("CYCLES")
+            modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET"
+
+
+def _repeats(curve):
+    """The modifier that repeats a curve, or None."""
+    return next((one for one in curve.modifiers if one.type == "CYCLES" and not one.mute), None)
+
+
 def check_root(armature, bone):
     """Raise FootlockError where keys on a bone's location would not move it."""
     clips.check_keys_move(armature, [bone])

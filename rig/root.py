@@ -1,4 +1,4 @@
-"""The root: the bone that carries a character over the ground."""
+"""The root: the bone, or bones, that carry a character over the ground."""
 
 import numpy as np
 

@@ -33,6 +33,10 @@ _TREAD, _TREAD_STILL, _TREAD_LOW, _TREAD_SLOWEST, _TREAD_ASIDE = 0.3, 0.5, 0.05,
 # ... while the root travels at less than this share of it. A foot whose fall changes into rise as steadily as this just
 # turns.
 _TREAD_ROOT, _TREAD_TURNING = 0.25, 0.9
+# Feet that are found by the floor's velocity too are planted for at least this share of the time.
+_TREAD_AGREES = 0.4
+# A gap between contacts beside a pose that is held (seconds) is none where the foot gets no higher (metres).
+_LOW_GAP, _LOW_GAP_HEIGHT = 0.2, 0.01
 # A foot that steps further than this from one frame to the next (metres, and deviations of the noise besides) was cut,
 # and no contact goes across.
 _CUT, _CUT_NOISE = 0.04, 6.0
@@ -99,15 +103,36 @@ def detect(toes, hips, root, leg_lengths, frame_rate, settings=AutoSettings()):
     grown = _USUAL / length if 0.0 < length < _SMALL else 1.0
     toes, hips, root, leg_lengths = grown * toes, grown * hips, grown * root, grown * leg_lengths
     cycle = loops.find(toes, root, frame_rate)
-    frames, first = len(toes), cycle.first
+    at = cycle.phases(len(toes))
     toes, hips, root = (cycle.repeated(points) for points in (toes, hips, root))
-    found = _detect(toes, hips, root, leg_lengths, frame_rate, settings, cycle.period > 0)
-    at = np.round(np.arange(first, first + frames) * (RATE / frame_rate)).astype(int)
-    at = np.minimum(at, len(found.labels) - 1)
+    found = _detect(toes, hips, root, leg_lengths, frame_rate, settings, cycle)
+    at = np.minimum(np.round(at * (RATE / frame_rate)).astype(int), len(found.labels) - 1)
     own = {name: getattr(found, name)[at] for name in ("labels", "speed", "height", "floor", "kind")}
+    if cycle.held:
+        # What is held stands where it is low, whatever floor moves under the loop before it.
+        held = slice(len(at) - cycle.held, None)
+        own["labels"][held] = own["height"][held] < found.highest
+        own["speed"][held] = own["floor"][held] = 0.0
+        own["labels"] = _without_low_gaps(own["labels"], own["height"], frame_rate)
     for name in ("speed", "height", "floor", "ground", "noise", "enter", "leave", "highest"):
         own[name] = own.get(name, getattr(found, name)) / grown
     return replace(found, **own)
+
+
+def _without_low_gaps(labels, height, frame_rate):
+    """Labels (frames, legs) of a loop that holds its last pose, with the short gaps closed in which a foot stays on the
+    ground while the floor under it starts or stops."""
+    labels, frames = labels.copy(), len(labels)
+    for leg in range(labels.shape[1]):
+        if not labels[:, leg].any():
+            continue
+        first = int(np.argmax(labels[:, leg]))
+        turned = np.roll(labels[:, leg], -first)
+        for start, stop in contacts.runs(~turned):
+            at = (np.arange(start, stop) + first) % frames
+            if stop - start <= _LOW_GAP * frame_rate and height[at, leg].max() < _LOW_GAP_HEIGHT:
+                labels[at, leg] = True
+    return labels
 
 
 def noise(points):
@@ -137,8 +162,8 @@ def hysteresis(enter, leave):
     return labels
 
 
-def _detect(toes, hips, root, leg_lengths, frame_rate, settings, loop):
-    """AutoContacts at RATE."""
+def _detect(toes, hips, root, leg_lengths, frame_rate, settings, cycle):
+    """AutoContacts at RATE. cycle: of the clip, which is repeated already."""
     trembling = noise(toes)
     smoothing = _smoothing(trembling, frame_rate)
     raw = resample.at_rate(toes, frame_rate, RATE, False)
@@ -154,13 +179,16 @@ def _detect(toes, hips, root, leg_lengths, frame_rate, settings, loop):
     supported = hips[..., 2] - toes[..., 2] > _SUPPORT * leg_lengths
     floor = floor_velocity.estimate(feet[..., :2], evidence, root_velocity, toes[..., :2], supported)
 
-    if loop and (tread := _tread(feet, evidence * supported, root_velocity)) is not None:
+    trodden = None
+    if cycle.period and (tread := _tread(feet, evidence * supported, root_velocity)) is not None:
         labels, speed = _trodden(feet, height, tread, settings)
-        floor = np.broadcast_to(tread, feet[..., :2].shape)
+        floor_of_tread = np.broadcast_to(tread, feet[..., :2].shape)
         kind = np.full(len(feet), floor_velocity.PLANE)
-        return AutoContacts(
-            labels, speed, height, floor, kind, ground, trembling, settings.enter, settings.leave, _TREAD_LOW
+        trodden = AutoContacts(
+            labels, speed, height, floor_of_tread, kind, ground, trembling, settings.enter, settings.leave, _TREAD_LOW
         )
+        if not cycle.again:
+            return trodden
     judged = _Judged(toes, raw, feet, height, supported, trembling)
     labels, speed = _judge(judged, floor, settings)
     carried = floor.kind == floor_velocity.ROOT
@@ -170,6 +198,8 @@ def _detect(toes, hips, root, leg_lengths, frame_rate, settings, loop):
         velocity = np.where(carried[:, None, None], share * root_velocity[:, None], floor.velocity)
         floor = replace(floor, velocity=velocity, share=share)
         labels, speed = _judge(judged, floor, settings)
+    if trodden is not None and not _agree(labels, trodden.labels):
+        return trodden
     return AutoContacts(
         labels,
         speed,
@@ -182,6 +212,13 @@ def _detect(toes, hips, root, leg_lengths, frame_rate, settings, loop):
         settings.leave,
         settings.height,
     )
+
+
+def _agree(labels, trodden):
+    """True where labels (frames, legs) have the contacts of trodden feet, and not much less of them: over several
+    cycles a floor that moves tells more closely when a foot is planted, if it does so for all feet."""
+    same = (len(contacts.runs(labels[:, leg])) == len(contacts.runs(trodden[:, leg])) for leg in range(labels.shape[1]))
+    return all(same) and bool((labels.sum(0) >= _TREAD_AGREES * trodden.sum(0)).all())
 
 
 def _tread(feet, evidence, root):

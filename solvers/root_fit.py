@@ -65,7 +65,8 @@ def fit(toes, root, labels, frame_rate):
         nowhere = np.full(toes.shape[1], np.nan)
         return RootFit("none", 1.0, np.zeros((1, 2)), 0.0, 0.0, nowhere, (0.0, 0.0))
     cycle = loops.find(toes, root, frame_rate)
-    frames, first = len(toes), cycle.first
+    held, first = cycle.held, cycle.first
+    frames = len(toes) - held
     labels = cycle.repeated_labels(labels)
     toes, root = cycle.repeated(toes), cycle.repeated(root)
 
@@ -90,6 +91,8 @@ def fit(toes, root, labels, frame_rate):
     if kind != "none" and _slid(toes[own], shift - shift[0], labels[own]) >= _slid(toes[own], 0.0 * shift, labels[own]):
         # What is meant to help makes it worse.
         kind, shift, floor = "none", 0.0 * shift, floors["none"]
+    if held:  # the root stands where the last pose is held
+        shift = np.concatenate([shift, np.tile(shift[-1:], (held, 1))])
     return RootFit(
         kind,
         1.0 / (1.0 - share) if kind == "scale" else 1.0,

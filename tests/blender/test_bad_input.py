@@ -361,8 +361,8 @@ class Files(clips.InFolder):
         for arguments in (
             [clips.WALK],
             [clips.WALK, "-o", clips.WALK],
-            [clips.WALK, "-o", self.folder / "out.blend"],
-            [self.folder / "a.fbx", "-o", self.folder],
+            [clips.WALK, "-o", self.folder / "out.fbx"],
+            [self.folder / "a.obj", "-o", self.folder],
             [clips.WALK, clips.WALK, "-o", self.folder],
             [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "-1"],
             [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "nan"],

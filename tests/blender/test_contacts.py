@@ -765,8 +765,8 @@ class Loops(unittest.TestCase):
         old, new = source.leg_pose(), written.leg_pose()
         points = np.concatenate([old.toe, old.heel, old.knee], axis=1)
         cycle = loops.ends(points, source.head(source.legs.pelvis), least=0.0)
-        toes = replace(cycle, times=3).repeated(new.toe)
-        planted = replace(cycle, times=3).repeated_labels(labels)
+        toes = replace(cycle, before=1).repeated(new.toe)
+        planted = replace(cycle, before=1).repeated_labels(labels)
         slide = np.linalg.norm(np.diff(toes, axis=0), axis=-1)[planted[1:] & planted[:-1]]
         self.assertLess(slide.max(), 5e-5)
         if cycle.period < len(new.toe):

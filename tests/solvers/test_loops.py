@@ -44,6 +44,38 @@ class Find(unittest.TestCase):
         self.assertIs(still.repeated(toes), toes)
         self.assertEqual(still.first, 0)
 
+    def test_a_cycle_again_and_again(self):
+        """However long the clip is, whole cycles or not, its one cycle is found."""
+        for frames in (41, 48, 61, 101, 400):
+            for speed in (0.0, 1.5):
+                with self.subTest(frames=frames, speed=speed):
+                    toes, root = cycle(frames, 20, speed)
+                    found = loops.find(toes, root, RATE)
+                    self.assertEqual((found.period, found.held), (20, 0))
+                    again = found.repeated(toes)
+                    np.testing.assert_allclose(again, cycle(len(again), 20, speed)[0], atol=1e-9)
+                    np.testing.assert_array_equal(found.phases(frames), found.first + np.arange(frames) % 20)
+        toes, root = cycle(61, 20)
+        toes[-1] += 0.02
+        self.assertEqual(loops.find(toes, root, RATE).period, 20, "its last frame is not quite the first again")
+        toes, root = cycle(101, 20)
+        toes[30:35] += 0.1
+        self.assertEqual(loops.find(toes, root, RATE).period, 0, "a cycle is another one")
+        toes, root = cycle(301, 100)
+        self.assertEqual(loops.find(toes, root, RATE).period, 0, "a cycle is long")
+
+    def test_a_loop_that_ends_in_a_hold(self):
+        toes, root = cycle(21, 20)
+        for count in (4, 30):
+            held = [np.concatenate([one, np.repeat(one[-1:], count, axis=0)]) for one in (toes, root)]
+            found = loops.find(*held, RATE)
+            self.assertEqual((found.period, found.held), (20, count))
+            np.testing.assert_allclose(found.repeated(held[0]), loops.find(toes, root, RATE).repeated(toes))
+            self.assertEqual(len(found.phases(21 + count)), 21 + count)
+            self.assertEqual(set(found.phases(21 + count)[20:]), {found.first})
+        short = [np.concatenate([one, np.repeat(one[-1:], 2, axis=0)]) for one in (toes, root)]
+        self.assertEqual(loops.find(*short, RATE).held, 0)
+
 
 class Repeated(unittest.TestCase):
     def test_it_goes_on(self):
@@ -66,4 +98,4 @@ class Repeated(unittest.TestCase):
         again = found.repeated_labels(labels)
         self.assertEqual(len(again), len(found.repeated(np.zeros((21, 3)))))
         np.testing.assert_array_equal(again[found.first :][:20], labels[:20])
-        self.assertEqual(np.count_nonzero(again[:, 0]), 6 * found.times)
+        self.assertEqual(np.count_nonzero(again[:, 0]), 6 * (2 * found.before + 1))

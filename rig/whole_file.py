@@ -1,0 +1,77 @@
+"""Files read and written as a whole. No Blender here."""
+
+import os
+import secrets
+import shutil
+import stat
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..solvers.errors import FootlockError
+
+# No clip is larger: an hour of 100 joints at 120 Hz has about a gigabyte.
+LARGEST = 2 << 30
+
+
+def read(path: Path, kind: str, largest: int = LARGEST) -> bytes:
+    """The bytes of a file. ``kind``: what it should be, for the message. Raises FootlockError where it cannot be
+    read."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise error(path, "is a folder or device and not a file", f"choose a file in the {kind} format")
+        if status.st_size > largest:
+            raise error(path, f"is larger than {largest >> 30} GB", "split it into shorter clips")
+        with open(path, "rb") as file:
+            # With a size, so that a file that grows meanwhile stays bounded.
+            return file.read(status.st_size)
+    except OSError as problem:
+        what = f"cannot be read ({problem.strerror or problem})"
+        raise error(path, what, "choose a file that exists and that you may read") from problem
+
+
+def write(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file in one step: whatever happens, ``path`` holds the old file or the whole new one. Raises
+    FootlockError if the folder cannot be written."""
+    # A link stays a link: its target is replaced, not the link.
+    path = Path(os.path.realpath(path))
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise error(path, "is a folder or device and not a file", "give the name of a file")
+    temporary = path.with_name(f".footlock-{secrets.token_hex(8)}.tmp")
+    try:
+        try:
+            with open(temporary, "xb") as file:
+                file.writelines(parts)
+                file.flush()
+                os.fsync(file.fileno())
+            if os.path.exists(path):
+                shutil.copymode(path, temporary)
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as problem:
+        what = f"cannot be written in the folder {printable(str(path.parent))} ({problem.strerror or problem})"
+        raise error(path, what, "choose a folder that can be written to and has room") from problem
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Raise FootlockError for a file whose content is not what it should be, whatever is missed within."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, struct.error, zlib.error) as problem:
+        raise error(path, "is cut off or damaged") from problem
+
+
+def error(path: Path, what: str, do: str = "export it again") -> FootlockError:
+    """The FootlockError that says what is wrong with a file, and what to do."""
+    return FootlockError(f"“{printable(path.name or str(path))}” {what}: {do}.")
+
+
+def printable(text: str) -> str:
+    """A text from a file for a message, whatever it holds."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
