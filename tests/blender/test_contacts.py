@@ -3,7 +3,6 @@
 import json
 import tempfile
 import unittest
-from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -14,10 +13,8 @@ from blender import rigs
 from blender.test_batch import run
 from blender.test_operators import evaluated_toes, labels
 
-from footlock.operators import detect_contacts, remove_sliding
 from footlock.rig import clip as reading
 from footlock.rig import compat, contact_property, correction, mapping
-from footlock.solvers import loops
 
 WALK_12 = clips.DATA / "cmu_12_01.bvh"
 TOES = ("LeftToe", "RightToe")
@@ -635,141 +632,3 @@ class Batch(clips.InFolder):
         self.assertEqual([leg["contacts"] for leg in found["legs"]], [0, 0])
         before, after = measure.load(source), measure.load(self.folder / "out.bvh")
         self.assertLess(np.abs(before.positions - after.positions).max(), 1e-5)
-
-
-class Loops(unittest.TestCase):
-    """Game loops in place: hand-made, feet that hang from the root or are loose, scale 100, NLA tracks beside."""
-
-    LEGS = {
-        "character": ("UpperLeg.{}|LowerLeg.{}|Foot.{}",),
-        "horse": ("BackUpperLeg.{}|BackLowerLeg.{}|IKBackLeg.{}", "FrontUpperLeg.{}|FrontLowerLeg.{}|IKFrontLeg.{}"),
-        "velociraptor": ("BackUpLeg.{}|BackLowLeg.{}|BackFoot.{}",),
-    }
-    PELVIS = {"character": "Body", "horse": "Body", "velociraptor": "Body"}
-
-    def load(self, name):
-        clips.new_file()
-        bpy.ops.import_scene.gltf(filepath=str(clips.DATA / "rigs" / f"quaternius_{name}.glb"))
-        armature = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
-        bpy.context.view_layer.objects.active = armature
-        mapped = armature.data.footlock
-        mapped.pelvis = self.PELVIS[name]
-        for pattern in self.LEGS[name]:
-            for side in "LR":
-                leg = mapped.legs.add()
-                leg.side = side
-                leg.thigh, leg.shin, leg.foot = pattern.replace("{}", side).split("|")
-        return armature
-
-    def loop(self, armature, name):
-        """Detection of one action."""
-        # Blender 4.2 adds the armature's name to that of the action.
-        suffix = f"_{armature.name}"
-        action = next(one for one in bpy.data.actions if one.name.split("|")[-1].removesuffix(suffix) == name)
-        armature.animation_data.action = action
-        if compat.LAYERED:
-            armature.animation_data.action_slot = action.slots[0]
-        return detect_contacts.detect(bpy.context.scene, armature, mapping.of(armature))
-
-    def check(self, found, legs, symmetric):
-        """One contact a cycle for each leg; left and right half a cycle apart."""
-        period = len(found.labels) - 1
-        centres = []
-        for leg in range(legs):
-            column = found.labels[:period, leg]
-            starts = np.flatnonzero(column & ~np.roll(column, 1))
-            self.assertEqual(len(starts), 1, f"leg {leg}: {column.astype(int)}")
-            centres.append((starts[0] + 0.5 * column.sum()) / period)
-        if symmetric:
-            for left, right in zip(centres[::2], centres[1::2], strict=True):
-                self.assertAlmostEqual((left - right) % 1.0, 0.5, delta=0.1)
-
-    def test_character(self):
-        armature = self.load("character")
-        for name in ("Walk", "Run", "Run_Back", "Run_Left", "Run_Right"):
-            with self.subTest(name):
-                found = self.loop(armature, name)
-                self.check(found, 2, symmetric=True)
-                self.assertTrue(found.fit.in_place)
-                left, right = found.fit.leg_speed
-                self.assertLess(abs(left - right), 0.05 * max(left, right))
-
-    def test_horse(self):
-        armature = self.load("horse")
-        found = self.loop(armature, "Walk")
-        self.check(found, 4, symmetric=True)
-        for left, right in found.fit.leg_speed.reshape(2, 2):
-            self.assertLess(abs(left - right), 0.05 * max(left, right))
-        self.check(self.loop(armature, "Gallop"), 4, symmetric=False)
-
-    def test_velociraptor(self):
-        armature = self.load("velociraptor")
-        found = self.loop(armature, "Velociraptor_Run")
-        self.check(found, 2, symmetric=True)
-        left, right = found.fit.leg_speed
-        self.assertLess(abs(left - right), 0.05 * max(left, right))
-        self.check(self.loop(armature, "Velociraptor_Walk"), 2, symmetric=False)
-
-    def test_idle_loops_stand(self):
-        found = self.loop(self.load("character"), "Idle_Neutral")
-        self.assertTrue(found.labels.all())
-        self.assertEqual(found.fit.kind, "none")
-
-    def test_the_character_is_found_by_its_names(self):
-        armature = self.load("character")
-        armature.data.footlock.legs.clear()
-        legs = mapping.find(armature)
-        self.assertEqual(
-            [(leg.thigh, leg.shin, leg.foot) for leg in legs.legs],
-            [tuple(name.format(side) for name in ("UpperLeg.{}", "LowerLeg.{}", "Foot.{}")) for side in "LR"],
-        )
-
-    def test_fit_root_gives_the_run_its_travel(self):
-        """The root then travels evenly at the speed that the feet ask for, and planted feet hardly move."""
-        armature = self.load("character")
-        self.loop(armature, "Run")
-        bpy.ops.footlock.detect_contacts()
-        speed = armature.data.footlock.feet_speed
-        unit = reading.read(bpy.context.scene, armature, mapping.of(armature)).unit
-        bpy.ops.footlock.fit_root()
-        scene, places = bpy.context.scene, []
-        for frame in range(0, 20):
-            scene.frame_set(frame)
-            places.append(armature.matrix_world @ armature.pose.bones["Root"].head)
-        steps = np.linalg.norm(np.diff(np.array(places)[:, :2], axis=0), axis=1) * 24.0 * unit
-        self.assertLess(np.ptp(steps), 0.01 * speed)
-        self.assertAlmostEqual(steps.mean(), speed, delta=0.01 * speed)
-
-    def test_loops_that_travel_and_stand(self):
-        """With the root's travel and the sliding removed each loop can be repeated: planted feet stand, over the seam
-        too, though they hang from no shin, and shins reach them as they did."""
-        names = [("character", name) for name in ("Walk", "Run", "Run_Back", "Run_Left", "Run_Right")]
-        names += [("horse", "Walk"), ("horse", "Gallop"), ("velociraptor", "Velociraptor_Run")]
-        for rig, name in names:
-            with self.subTest(rig=rig, loop=name):
-                armature = self.load(rig)
-                self.loop(armature, name)
-                legs, scene = mapping.of(armature), bpy.context.scene
-                bpy.ops.footlock.detect_contacts()
-                unfitted = reading.read(scene, armature, legs)
-                bpy.ops.footlock.fit_root()
-                source = reading.read(scene, armature, legs)
-                travel = np.diff(source.head(legs.pelvis) - unfitted.head(legs.pelvis), axis=0)
-                self.assertLess(np.ptp(travel, axis=0).max(), 0.01 * np.linalg.norm(travel, axis=1).mean())
-                cyclic = remove_sliding.Options(cyclic=True)
-                done = remove_sliding.remove(scene, armature, legs, unit=source.unit, options=cyclic)
-                written = reading.read(scene, armature, legs, source.unit)
-                self.check_repeated(done.labels, source, written)
-
-    def check_repeated(self, labels, source, written):
-        old, new = source.leg_pose(), written.leg_pose()
-        points = np.concatenate([old.toe, old.heel, old.knee], axis=1)
-        cycle = loops.ends(points, source.head(source.legs.pelvis), least=0.0)
-        toes = replace(cycle, before=1).repeated(new.toe)
-        planted = replace(cycle, before=1).repeated_labels(labels)
-        slide = np.linalg.norm(np.diff(toes, axis=0), axis=-1)[planted[1:] & planted[:-1]]
-        self.assertLess(slide.max(), 5e-5)
-        if cycle.period < len(new.toe):
-            np.testing.assert_allclose(new.toe[-1], new.toe[0] + cycle.way, atol=1e-4)
-        gaps = [np.linalg.norm(pose.heel - pose.knee, axis=-1) for pose in (old, new)]
-        self.assertLess(np.abs(gaps[1] - gaps[0]).max(), 0.021 * old.leg_lengths().max())
