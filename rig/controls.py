@@ -98,6 +98,22 @@ def of(armature, legs):
     return _Tracer(armature, legs).controls()
 
 
+def handles(armature, legs):
+    """The bone by which an animator moves each foot, "" where that is its toe or the foot itself; always the same,
+    whatever has keys."""
+    try:
+        tracer = _Tracer(armature, legs)
+        tracer.keyed = {}
+        limbs = tracer.controls().limbs
+    except FootlockError:
+        return [""] * len(legs.legs)
+    names = []
+    for leg, limb in zip(legs.legs, limbs, strict=True):
+        sources = [*limb.places, *(limb.turns["toe"] if leg.toe else limb.turns["foot"])]
+        names.append(sources[0].bone if sources and tracer.is_moved(leg.toe or leg.foot) else "")
+    return ["" if name in leg.bones else name for name, leg in zip(names, legs.legs, strict=True)]
+
+
 def found(armature, legs):
     """The Controls of a LegMap's legs, or None where what moves them has no keys of its own."""
     try:
@@ -141,11 +157,15 @@ class _Tracer:
     def controls(self):
         limbs = tuple(self._limb(leg) for leg in self.legs.legs)
         carrier = self._carrier(limbs)
-        return Controls(carrier, self._carriers(carrier, limbs), limbs, self._is_constrained())
+        return Controls(carrier, self._carriers(carrier, limbs), limbs, self._is_constrained)
 
+    def is_moved(self, name):
+        """True where more than keys moves a bone."""
+        return name in self.driven or bool(self._acting(self.bones[name])) or name in self._chains
+
+    @cached_property
     def _is_constrained(self):
-        wanted = set(limb_bones(self.armature, self.legs))
-        return any(name in self.driven or self._acting(self.bones[name]) for name in wanted)
+        return any(self.is_moved(name) for name in limb_bones(self.armature, self.legs))
 
     def _acting(self, bone):
         return [one for one in bone.constraints if _may_act(one, self.animated)]
@@ -171,7 +191,7 @@ class _Tracer:
         return chains
 
     @cached_property
-    def _keyed(self):
+    def keyed(self):
         """Bones with keys: name → properties."""
         keyed = {}
         for curve in compat.fcurves(self.armature):
@@ -278,7 +298,7 @@ class _Tracer:
         for one in (bone, *bone.parent_recursive):
             if one.name in self.above_pelvis or one.name in taken or self._acting(one):
                 break
-            if one.custom_shape is not None or "rotation" in self._keyed.get(one.name, ()):
+            if one.custom_shape is not None or "rotation" in self.keyed.get(one.name, ()):
                 return Source(one.name, source.conditions)
         return source
 
@@ -334,7 +354,7 @@ class _Tracer:
     def _chosen(self, names):
         """Of bones one above the other the highest that has keys on its location, else the highest with a shape to
         click, else the highest."""
-        keyed = [name for name in names if "location" in self._keyed.get(name, ())]
+        keyed = [name for name in names if "location" in self.keyed.get(name, ())]
         shaped = [name for name in names if self.bones[name].custom_shape is not None]
         return (keyed or shaped or names)[-1]
 
@@ -345,7 +365,7 @@ class _Tracer:
         if self.legs.carrier and self.legs.carrier not in carrying:
             return self.legs.carrier
         pelvis = self.bones[self.legs.pelvis]
-        if not self._acting(pelvis) and not all(pelvis.lock_location):
+        if not self._is_constrained or self._is_movable(pelvis):
             return pelvis.name
         passed, candidates, bone = [], [], pelvis
         while bone is not None and bone.name not in passed and bone.name not in carrying:

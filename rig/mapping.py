@@ -14,7 +14,7 @@ from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProper
 from mathutils import Matrix
 
 from ..solvers.errors import FootlockError
-from . import candidates, results
+from . import candidates, controls, results
 from .names import HAND, Leg, LegMap, ancestors
 from .skeleton import Rest
 
@@ -131,7 +131,7 @@ def find(armature):
         )
     if len(maps) > 1:
         raise UnclearLegs(armature, maps)
-    return maps[0]
+    return _with_controls(armature, maps[0])
 
 
 def choices(armature):
@@ -193,7 +193,7 @@ def stored(armature):
     else:
         return None
     check(armature, result)
-    return _carried(armature, result)
+    return _with_controls(armature, _carried(armature, result))
 
 
 def leg_of(item):
@@ -204,6 +204,12 @@ def leg_of(item):
 def of(armature):
     """The legs stored with an armature object, otherwise those that are found."""
     return stored(armature) or find(armature)
+
+
+def _with_controls(armature, legs):
+    """A LegMap that knows by which bones an animator moves the feet of a control rig."""
+    handles = controls.handles(armature, legs)
+    return replace(legs, legs=tuple(replace(leg, control=one) for leg, one in zip(legs.legs, handles, strict=True)))
 
 
 def _carried(armature, legs):

@@ -20,7 +20,8 @@ _ORDER = ("Front", "Middle", "", "Hind", HAND)
 class Leg:
     """The bones of one leg; ``toe`` is "" where there is none. ``side``: "L", "R" or "". ``place`` tells legs of one
     side apart: "" for the only one, "Front", "Middle", "Hind", or numbers from the front. With ``place`` HAND it is an
-    arm that can be planted as a leg: upper arm, forearm, hand, and the middle finger from its knuckle."""
+    arm that can be planted as a leg: upper arm, forearm, hand, and the middle finger from its knuckle. ``control``: the
+    bone by which an animator moves the foot, where that is none of these."""
 
     side: str
     thigh: str
@@ -28,6 +29,7 @@ class Leg:
     foot: str
     toe: str = ""
     place: str = ""
+    control: str = ""
 
     @property
     def bones(self):
@@ -36,8 +38,8 @@ class Leg:
 
     @property
     def bearer(self):
-        """The bone that bears the leg's contact property."""
-        return self.toe or self.foot
+        """The bone that bears the leg's contact property: one that an animator sees."""
+        return self.control or self.toe or self.foot
 
     @property
     def label(self):

@@ -85,6 +85,15 @@ class Rigify(ControlRigCase):
         rig, _ = self.rig()
         self.assertEqual([leg.toe for leg in mapping.find(rig).legs], ["DEF-toe.L", "DEF-toe.R"])
 
+    def test_contacts_are_on_the_foot_controls(self):
+        """Bones that deform are hidden, and so are their curves; the same ones bear them in FK."""
+        rig, _ = self.rig()
+        bpy.ops.footlock.detect_contacts()
+        self.assertTrue(all("contact" in rig.pose.bones[name] for name in FEET))
+        self.to_fk(rig)
+        self.set_on_legs(rig, "IK_FK", [1.0])
+        self.assertEqual([leg.bearer for leg in mapping.of(rig).legs], list(FEET))
+
     def test_contacts(self):
         rig, labels = self.rig()
         found = detect_contacts.detect(bpy.context.scene, rig, mapping.find(rig))
