@@ -4,6 +4,7 @@ the world in metres."""
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+import bpy
 import numpy as np
 
 from ..solvers import rotations as rot
@@ -347,11 +348,23 @@ def stepped(scene, armature, frames):
         )
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise FootlockError("The scene's time is remapped: set Old and New under Time Stretching to the same number.")
-    with kept_frame(scene):
+    with kept_frame(scene), _progress(len(frames)) as progress:
         for i, frame in enumerate(frames):
             whole = int(np.floor(frame))
             scene.frame_set(whole, subframe=min(float(frame - whole), 0.99999))
+            progress(i)
             yield i
+
+
+@contextmanager
+def _progress(count):
+    """Shows on the cursor how far a count has got: a function of the number reached."""
+    manager = bpy.context.window_manager
+    manager.progress_begin(0, count)
+    try:
+        yield manager.progress_update
+    finally:
+        manager.progress_end()
 
 
 def _stepped(scene, armature, bones, frames, conditions):
