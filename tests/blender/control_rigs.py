@@ -1,14 +1,14 @@
 """Control rigs for the tests: Rigify's own, made by its add-on, and rigs that somebody built; and walks keyed on their
 controls, on which the feet skate."""
 
-import importlib
 import shutil
+import subprocess
+import sys
 import tempfile
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-import addon_utils
 import bpy
 import numpy as np
 from blender import rigs
@@ -24,16 +24,17 @@ _ROLES = ("thigh", "shin", "foot", "toe")
 _folder = None
 
 
-def rigify(kind):
-    """A rig of one of Rigify's metarigs ("human", "Basic.basic_quadruped", …), in a file of its own; made once."""
+def rigify(kind, what="rig"):
+    """A metarig of Rigify's ("human", "Basic.basic_quadruped", …), or the rig that is generated from it, active in a
+    file of its own. what: "metarig" or "rig"."""
     global _folder
     if _folder is None:
         _folder = Path(tempfile.mkdtemp())
-    path = _folder / f"{kind}.blend"
+    path = _folder / f"{kind}.{what}.blend"
     if not path.exists():
-        with redirect_stdout(StringIO()):
-            _generate(kind, path)
-    bpy.ops.wm.open_mainfile(filepath=str(path))
+        _make(kind, what, path)
+    with redirect_stdout(StringIO()):
+        bpy.ops.wm.open_mainfile(filepath=str(path))
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
     bpy.context.view_layer.objects.active = rig
     return rig
@@ -47,20 +48,15 @@ def forget():
         _folder = None
 
 
-def _generate(kind, path):
-    addon_utils.enable("rigify", default_set=True)
-    rigs.new_file()
-    data = bpy.data.armatures.new("metarig")
-    metarig = bpy.data.objects.new("metarig", data)
-    bpy.context.scene.collection.objects.link(metarig)
-    bpy.context.view_layer.objects.active = metarig
-    metarig.select_set(True)
-    bpy.ops.object.mode_set(mode="EDIT")
-    importlib.import_module(f"rigify.metarigs.{kind}").create(metarig)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.ops.pose.rigify_generate()
-    bpy.data.objects.remove(metarig)
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+def _make(kind, what, path):
+    script = str(Path(__file__).with_name("make_rigify.py"))
+    program = [sys.executable, script]
+    if bpy.app.binary_path:
+        options = ("--background", "--factory-startup", "--python-exit-code", "1")
+        program = [bpy.app.binary_path, *options, "--python", script, "--"]
+    made = subprocess.run([*program, kind, what, str(path)], capture_output=True, text=True, check=False)
+    if made.returncode or not path.exists():
+        raise RuntimeError(f"Rigify made no {kind}: {made.stdout}{made.stderr}")
 
 
 def gait(phase):

@@ -8,7 +8,7 @@ from io import StringIO
 import bpy
 import clips
 import numpy as np
-from blender import rigs, test_contacts
+from blender import game_loops, rigs
 from blender.test_batch import run
 
 from footlock.operators import fit_root
@@ -431,7 +431,7 @@ class Exchange(clips.InFolder):
         are as they were."""
         cases = (
             ("character", "CharacterArmature|Walk", None),
-            ("horse", "AnimalArmature|Gallop", test_contacts.Loops.LEGS["horse"]),
+            ("horse", "AnimalArmature|Gallop", game_loops.LEGS["horse"]),
         )
         for name, wanted, legs in cases:
             with self.subTest(name):

@@ -1,16 +1,14 @@
 """Legs of real armatures: every convention, imported and generated rigs, rigs that are not clear."""
 
-import importlib
 import itertools
 from contextlib import redirect_stdout
 from io import StringIO
 
-import addon_utils
 import bpy
 import clips
 import numpy as np
 import skeletons
-from blender import rigs
+from blender import control_rigs, rigs
 from blender.mapped import ROWS, MappingCase, build, labels, stored
 from mathutils import Euler, Matrix
 
@@ -149,24 +147,8 @@ class Rigify(MappingCase):
     }
 
     @classmethod
-    def setUpClass(cls):
-        with redirect_stdout(StringIO()):  # it talks of its modules
-            addon_utils.enable("rigify", default_set=True)
-
-    @classmethod
     def tearDownClass(cls):
-        with redirect_stdout(StringIO()):
-            addon_utils.disable("rigify", default_set=True)
-
-    def metarig(self, name):
-        data = bpy.data.armatures.new("Metarig")
-        armature = bpy.data.objects.new("Metarig", data)
-        bpy.context.scene.collection.objects.link(armature)
-        bpy.context.view_layer.objects.active = armature
-        armature.select_set(True)
-        importlib.import_module(f"rigify.metarigs.{name}").create(armature)
-        bpy.ops.object.mode_set(mode="OBJECT")
-        return armature
+        control_rigs.forget()
 
     def wanted(self, name, prefix=""):
         return [[s, *(f"{prefix}{bone}.{s}" for bone in leg)] for leg in self.ANIMALS[name] for s in "LR"]
@@ -174,25 +156,19 @@ class Rigify(MappingCase):
     def test_metarigs(self):
         for name in self.ANIMALS:
             with self.subTest(name):
-                rigs.new_file()
-                armature = self.metarig(name)
+                armature = control_rigs.rigify(name, "metarig")
                 bpy.ops.footlock.map_legs()
                 self.assertEqual(stored(armature), self.wanted(name))
                 self.assertFalse(mapping.find(armature).by_shape)
         with self.assertRaisesRegex(RuntimeError, "No leg was found"):
-            rigs.new_file()
-            self.metarig("Animals.shark")
+            control_rigs.rigify("Animals.shark", "metarig")
             bpy.ops.footlock.map_legs()
 
     def test_control_rigs(self):
         """Of all the copies of a leg the deform bones."""
         for name in ("Basic.basic_human", "Basic.basic_quadruped"):
             with self.subTest(name):
-                rigs.new_file()
-                self.metarig(name)
-                with redirect_stdout(StringIO()):
-                    bpy.ops.pose.rigify_generate()
-                armature = bpy.context.object
+                armature = control_rigs.rigify(name)
                 self.assertGreater(len(armature.data.bones), 150)
                 bpy.ops.footlock.map_legs()
                 self.assertEqual(stored(armature), self.wanted(name, "DEF-"))
