@@ -22,6 +22,8 @@ _BORDER = 2
 _EASE = 0.2
 # The weight of a contact right at the ends: it is still one.
 _HARDLY = 1e-3
+# Planted toes of a control rig that slide by no more than this a frame, metres, followed their controls.
+_FOLLOWED = 5e-4
 # Where toe and pelvis move less than this (metres) nothing is corrected.
 _CORRECTED = 1e-5
 
@@ -112,7 +114,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
     baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
     if driven_by.constrained:
-        written = correction.settle(scene, armature, clip, result.pelvis, result.legs, keys, left)
+        written = correction.settle(scene, armature, clip, result.pelvis, result.legs, result.locked, keys, left)
     else:
         written = clips.read(scene, armature, legs, clip.unit, driven_by)
     correction.hold_between(scene, armature, written, _standing(clip, written, result), left)
@@ -121,15 +123,30 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         results.lay(scene, armature, clip)
     elif options.result == results.NEW:
         results.seal(armature)
+    after = slide.measure(written.toe, planted)
+    notes = left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result)
+    if driven_by.constrained and options.span is None:
+        notes = f"{_not_followed(slide.measure(written.toe, planted & ~result.out_of_reach), left)}{notes}"
     return Removal(
         armature.name,
         clip,
         weights,
         slide.measure(pose.toe, planted),
-        slide.measure(written.toe, planted),
+        after,
         result.out_of_reach,
         result.converged,
-        left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result),
+        notes,
+    )
+
+
+def _not_followed(slides, left):
+    """What is said where the feet of a control rig did not come to where its controls were brought; empty without."""
+    largest = max((one.largest for i, one in enumerate(slides) if i not in left.legs), default=0.0)
+    if largest < _FOLLOWED:
+        return ""
+    return (
+        f" The rig's constraints keep feet from following their controls: up to {largest * 1000.0:.1f} mm per frame are"
+        " left; undo (Ctrl Z) and bake the action first if that is too much."
     )
 
 

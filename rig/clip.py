@@ -135,6 +135,7 @@ def read(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     channels, poses, world, influences = _posed(scene, armature, bones, paths, frames, time, driven_by)
     _check_world(armature, world)
     rate = frame_rate(scene) / (step * time.scale)
+    _check_finite(armature, bones, poses)
     clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world, time, driven_by, influences)
     _check_sizes(armature, clip)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
@@ -211,6 +212,19 @@ def _check_world(armature, world):
         raise FootlockError(
             f"“{armature.name}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again."
         )
+
+
+def _check_finite(armature, bones, poses):
+    """Raise FootlockError where a bone is nowhere, with the curve that does it."""
+    lost = next((bone for bone, pose in zip(bones, poses, strict=True) if not np.isfinite(pose).all()), None)
+    if lost is None:
+        return
+    for curve in compat.fcurves(armature):
+        curves.sample(curve, curves.keys(curve)[0])
+    raise FootlockError(
+        f"Bone “{lost.name}” has a place that is not a number: look for one in the values of what moves it, and set it"
+        " anew."
+    )
 
 
 def _check_sizes(armature, clip):

@@ -6,7 +6,7 @@ bone that carries it. No name is asked for, so Rigify, Auto-Rig Pro and rigs tha
 switch decides between two ways, both are found, each with the constraints that must be on or off for it to count.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..solvers.errors import FootlockError
@@ -32,11 +32,13 @@ _NO_INFLUENCE = 1e-3
 @dataclass(frozen=True)
 class Source:
     """A bone that moves a part of a leg while its ``conditions`` hold, (bone, constraint, on or off) each. ``tip``: of
-    inverse kinematics the target, whose head the ankle follows; "" where it is the ankle itself."""
+    inverse kinematics the target, whose head the ankle follows; "" where it is the ankle itself. ``local``: only what
+    it turns in its own space is copied."""
 
     bone: str
     conditions: tuple = ()
     tip: str = ""
+    local: bool = False
 
     def active(self, influences):
         """In which frames it does: (frames,) bool, or True for all. influences: (bone, constraint) → (frames,)."""
@@ -155,6 +157,8 @@ class _Tracer:
         self.above_pelvis = {legs.pelvis, *self._all_above(legs.pelvis)}
 
     def controls(self):
+        passed = [self._passed_by(leg) for leg in self.legs.legs]
+        self.shared = {name for i, names in enumerate(passed) for other in passed[:i] for name in names & other}
         limbs = tuple(self._limb(leg) for leg in self.legs.legs)
         carrier = self._carrier(limbs)
         return Controls(carrier, self._carriers(carrier, limbs), limbs, self._is_constrained)
@@ -232,6 +236,9 @@ class _Tracer:
         carried = [one for one in turns["foot"] if one.bone in visited or self._hangs(one.bone, names)]
         carry = "toe" if not direct else "foot" if carried or _is_loose(leg, self.bones) else ""
         turns["foot"] = [one for one in turns["foot"] if one not in carried]
+        if any(one.local for one in carried):
+            # It turns with the shin, and how the control turns in its own space is none of its places.
+            carry, turns["foot"] = "", []
         turns["toe"] = [one for one in turns["toe"] if one.bone not in visited | names]
         if leg.place == HAND:
             # All fingers go with the hand: the one that bears the contact is like the others.
@@ -259,7 +266,7 @@ class _Tracer:
                 f"Nothing with keys moves the leg “{leg.thigh}”: choose its bones anew under Legs, or {BAKE}."
             )
 
-    def _sources(self, bone, conditions=(), seen=()):
+    def _sources(self, bone, conditions=(), seen=(), local=False):
         """What turns a bone: (Source, None) of each bone with keys of its own, (Source, (holder, constraint)) where
         inverse kinematics does it."""
         if bone.name in seen:
@@ -274,7 +281,8 @@ class _Tracer:
         for constraint in reversed(self._acting(bone)):
             if constraint.type in _COPIES and _copies_all(constraint):
                 on = (*conditions, (bone.name, constraint.name, True))
-                yield from self._sources(self._target(constraint, bone), on, seen)
+                own_space = constraint.owner_space not in ("WORLD", "POSE")
+                yield from self._sources(self._target(constraint, bone), on, seen, local or own_space)
                 if self._always(constraint):
                     return
                 conditions = (*conditions, (bone.name, constraint.name, False))
@@ -285,9 +293,9 @@ class _Tracer:
                 raise FootlockError(
                     f"Bone “{bone.name}” is moved by the constraint “{aimed.name}”, so keys on it do nothing: {BAKE}."
                 )
-            yield Source(bone.name, conditions), None
+            yield Source(bone.name, conditions, local=local), None
         elif bone.parent is not None:
-            yield from self._sources(bone.parent, conditions, seen)
+            yield from self._sources(bone.parent, conditions, seen, local)
 
     def _handle(self, source, own, taken):
         """The Source with the bone that an animator takes hold of: of those that a constraint leads to, the nearest
@@ -299,7 +307,7 @@ class _Tracer:
             if one.name in self.above_pelvis or one.name in taken or self._acting(one):
                 break
             if one.custom_shape is not None or "rotation" in self.keyed.get(one.name, ()):
-                return Source(one.name, source.conditions)
+                return replace(source, bone=one.name)
         return source
 
     def _thighs(self, leg, shins):
@@ -324,19 +332,36 @@ class _Tracer:
     def _place(self, holder, chain, leg):
         """The bone that carries the target of inverse kinematics, the names of all that were passed on the way, and
         whether there was no other inverse kinematics on it."""
-        passed, candidates, direct = {}, [], True
-        bone = self._target(chain, holder)
-        while bone is not None and bone.name not in passed and bone.name not in self.above_pelvis:
-            passed[bone.name] = bone
-            direct &= bone.name not in self._chains
-            bone, movable = self._upwards(bone)
-            if movable:
-                candidates.append(next(reversed(passed)))
+        if any((holder, chain) in self._chains.get(name, ()) for name in self.above_pelvis):
+            raise FootlockError(
+                f"The inverse kinematics of “{holder.name}” moves the pelvis, too: set its Chain Length so that it ends"
+                " at the thigh."
+            )
+        passed, direct = self._way_up(holder, chain)
+        movable = [name for name, is_movable in passed.items() if is_movable]
+        # What carries another foot, too, moves none alone.
+        candidates = [name for name in movable if name not in self.shared] or movable
         if not candidates:
             raise FootlockError(
                 f"The target of the leg “{leg.thigh}” has no location to key: unlock the foot control, or {BAKE}."
             )
         return self._chosen(candidates), set(passed), direct
+
+    def _way_up(self, holder, chain):
+        """The bones from the target of inverse kinematics up to what carries the pelvis, name → whether its own
+        location moves the target, and whether no other inverse kinematics is among them."""
+        passed, direct = {}, True
+        bone = self._target(chain, holder)
+        while bone is not None and bone.name not in passed and bone.name not in self.above_pelvis:
+            direct &= bone.name not in self._chains
+            upper, passed[bone.name] = self._upwards(bone)
+            bone = upper
+        return passed, direct
+
+    def _passed_by(self, leg):
+        """Names of the bones that carry the targets of a leg."""
+        chains = [chain for _, chain in self._sources(self.bones[leg.shin]) if chain is not None]
+        return {name for chain in chains for name in self._way_up(*chain)[0]}
 
     def _upwards(self, bone):
         """The next bone on the way to what moves a bone, and whether its own location does."""

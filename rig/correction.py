@@ -18,10 +18,10 @@ _STILL_BETWEEN = 2e-5
 _MOST_KNEE = 1e-3
 # Share of the leg's length by which a foot that hangs loose may be away from its shin: as much as legs may stretch.
 _GAP = 0.02
-# A control rig is brought nearer to where it shall be so often, until its toes are no further away, metres, or as near
-# as its constraints let them come.
-_SETTLED = 3e-5
-_SETTLING = 3
+# A control rig is brought nearer to where it shall be so often, until its planted toes are no further away, metres, or
+# come nearer by less than to this share.
+_SETTLED, _SLOWLY = 3e-5, 0.8
+_SETTLING = 8
 # A modifier that repeats the keys leaves those of the whole action as they are.
 _HARMLESS_MODIFIERS = {"CYCLES"}
 
@@ -114,11 +114,11 @@ def reached(clip, solution):
     return replace(solution, **moved, residual=solution.residual - np.where(loose, gap[..., 0], 0.0))
 
 
-def settle(scene, armature, clip, pelvis, solution, keys=ALL_KEYS, left=held.NOTHING):
+def settle(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, left=held.NOTHING):
     """Bring the legs of a control rig to where ``write`` was to bring them, as far as constraints had another way with
     it, and return the Clip as it is then.
 
-    clip, pelvis, solution: as they were given to ``write``.
+    clip, pelvis, solution: as they were given to ``write``. planted (frames, legs) bool: where it matters.
     """
     no_floor = leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
     feet = [leg.foot for leg in clip.legs.legs]
@@ -129,10 +129,10 @@ def settle(scene, armature, clip, pelvis, solution, keys=ALL_KEYS, left=held.NOT
     now, last = clips.read(scene, armature, clip.legs, clip.unit, clip.controls), np.inf
     for _ in range(_SETTLING):
         pose, shift = left.reaching(now.leg_pose()), (pelvis - now.head(clip.legs.pelvis))[:, None]
-        away = max(rot.length(solution.toe - pose.toe).max(), rot.length(shift).max())
-        if away < _SETTLED or away > 0.5 * last:
+        away = np.append(rot.length(solution.toe - pose.toe)[planted], rot.length(shift))
+        if away.max() < _SETTLED or away.mean() > _SLOWLY * last:
             break
-        last = away
+        last = away.mean()
         pose = leg_chain.LegPose(*(getattr(pose, field.name) + shift for field in fields(pose)))
         shins = np.stack([now.world_rotation(leg.shin) for leg in now.legs.legs], axis=1)
         turn = np.stack([moves.turn_left(now, foot, wanted[i]) for i, foot in enumerate(feet)], axis=1)

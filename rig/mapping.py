@@ -136,8 +136,10 @@ def find(armature):
 
 def choices(armature):
     """The maps of legs that an armature object may have, always in the same order, the likeliest first."""
-    bones = rest(armature)
-    up = np.linalg.inv(np.array(armature.matrix_world, float)[:3, :3])[:, 2]
+    bones, axes = rest(armature), np.array(armature.matrix_world, float)[:3, :3]
+    if not abs(np.linalg.det(axes)) > 0.0:
+        raise FootlockError(f"“{armature.name}” is scaled to nothing: give the object a scale (Alt S in Object Mode).")
+    up = np.linalg.inv(axes)[:, 2]
     if np.abs(up).max() > _UPRIGHT * np.linalg.norm(up):
         return candidates.find(bones)
     # The object tumbles in this frame. It stands on one of its own axes: the one along which legs come down.

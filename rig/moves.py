@@ -105,9 +105,8 @@ def of_solution(clip, pelvis, solution, stretch=None, whole=False, left=held.NOT
         for source in limb.places:
             turn = turns[source.bone] = getattr(solution, f"{limb.carry}_turn")[:, i] if limb.carry else None
             # What has to be right is where the toe is; a foot that turns by itself leaves the ankle to be placed.
-            point, target = (
-                (pose.toe[:, i], solution.toe[:, i]) if limb.carry else (pose.heel[:, i], solution.heel[:, i])
-            )
+            end = "toe" if limb.carry or not limb.turns["foot"] else "heel"
+            point, target = getattr(pose, end)[:, i], getattr(solution, end)[:, i]
             if whole and source.tip:
                 # A target that was out of the leg's reach was not followed.
                 point = point + clip.head(source.tip) - pose.heel[:, i]

@@ -157,6 +157,14 @@ class Refused(unittest.TestCase):
         rigs.curve_of(armature, "pelvis", "location", 0).modifiers.new("NOISE")
         self.refused("modifier", [lambda: bpy.ops.footlock.remove_sliding(keys="SOURCE")])
 
+    def test_object_scaled_to_nothing(self):
+        armature = walker()
+        label(armature)
+        armature.data.footlock.legs.clear()
+        armature.scale = (0.0, 0.0, 0.0)
+        bpy.context.view_layer.update()
+        self.refused("is scaled to nothing", [bpy.ops.footlock.remove_sliding])
+
     def test_uneven_scale(self):
         for scale in ((1.0, 1.0, 1.5), (-1.0, 1.0, 1.0)):
             with self.subTest(scale=scale):

@@ -300,6 +300,51 @@ class Built(ControlRigCase):
         changed = self.corrected(rig, mapping.find(rig), labels)
         self.assertLessEqual(changed, {"pelvis", *(f"{role}.{side}" for role in ROLES for side in "LR")})
 
+    def test_foot_that_copies_in_part(self):
+        """The control turns the foot by half of what it turns itself: several passes bring the toes there."""
+        rig, labels = self.walked()
+        for side in "LR":
+            rig.pose.bones[f"foot.{side}"].constraints["Copy Rotation"].influence = 0.5
+        self.corrected(rig, mapping.find(rig), labels, still=5e-4, half=5e-3)
+
+    def test_bone_that_carries_both_feet(self):
+        """It has keys, too, and moves neither foot alone: the controls below it are keyed."""
+        rig, labels = self.walked()
+        bpy.ops.object.mode_set(mode="EDIT")
+        edit = rig.data.edit_bones
+        both = edit.new("both")
+        both.tail, both.parent = (0.0, 0.2, 0.0), edit["root"]
+        for name in self.FEET:
+            edit[name].parent = both
+        bpy.ops.object.mode_set(mode="OBJECT")
+        frames = 1.0 + np.arange(control_rigs.FRAMES)
+        wave = rigs.wave(np.random.default_rng(2), frames, 3, 0.02)
+        rigs.key(rig, rig.pose.bones["both"].path_from_id("location"), wave, frames, group="both")
+        changed = self.corrected(rig, mapping.find(rig), labels, still=5e-4, half=5e-3)
+        self.assertNotIn("both", changed)
+        self.assertLessEqual({"pelvis", *self.FEET}, changed)
+
+    def test_what_does_not_follow_is_said(self):
+        rig, labels = self.walked()
+        for side in "LR":
+            for axis in "xyz":
+                setattr(rig.pose.bones[f"shin.{side}"], f"use_ik_limit_{axis}", True)
+                setattr(rig.pose.bones[f"shin.{side}"], f"ik_max_{axis}", 0.2)
+                setattr(rig.pose.bones[f"shin.{side}"], f"ik_min_{axis}", -0.2)
+        bpy.context.view_layer.update()
+        done = remove_sliding.remove(bpy.context.scene, rig, mapping.find(rig), labels=labels)
+        self.assertIn("constraints keep feet from following", done.notes)
+
+    def test_key_of_a_control_that_is_no_number(self):
+        rig, labels = self.walked()
+        rigs.curve_of(rig, "control.L", "location", 1).keyframe_points[9].co[1] = float("nan")
+        self.refused(rig, "“location” of bone “control.L” has a value that is not a number", labels)
+
+    def test_inverse_kinematics_of_the_pelvis(self):
+        rig, labels = self.walked()
+        rig.pose.bones["shin.L"].constraints["IK"].chain_count = 3
+        self.refused(rig, "moves the pelvis, too: set its Chain Length", labels)
+
     def test_target_that_is_an_object(self):
         rig, labels = self.walked()
         empty = bpy.data.objects.new("Target", None)
