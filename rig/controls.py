@@ -225,8 +225,9 @@ class _Tracer:
                         direct &= plain
                 else:
                     turns.setdefault(role, []).append(source)
-        if _is_loose(leg, self.bones):
-            places += turns.pop("foot")
+        loose = _is_loose(leg, self.bones) and not self._acting(self.bones[leg.foot])
+        if loose:
+            places += turns.pop("foot", [])
         turns["thigh"] = self._thighs(leg, turns.get("shin", ()))
         for role in ("shin", "foot", "toe"):
             taken = {one.bone for upper in ("thigh", "shin", "foot") if upper != role for one in turns.get(upper, ())}
@@ -234,7 +235,7 @@ class _Tracer:
             turns[role] = [self._handle(one, own, taken) for one in turns.get(role, ())]
         names = {source.bone for source in places}
         carried = [one for one in turns["foot"] if one.bone in visited or self._hangs(one.bone, names)]
-        carry = "toe" if not direct else "foot" if carried or _is_loose(leg, self.bones) else ""
+        carry = "toe" if not direct else "foot" if carried or loose else ""
         turns["foot"] = [one for one in turns["foot"] if one not in carried]
         if any(one.local for one in carried):
             # It turns with the shin, and how the control turns in its own space is none of its places.
@@ -443,7 +444,7 @@ def limb_bones(armature, legs):
     pelvis."""
     wanted = {legs.carrier or legs.pelvis, legs.pelvis}
     for leg in legs.legs:
-        for name in (leg.toe or leg.foot, leg.shin):  # a foot that hangs loose has its shin not above it
+        for name in leg.bones:  # a foot that hangs loose has its shin not above it
             bone = armature.pose.bones[name]
             while bone is not None and bone.name not in (legs.pelvis, legs.carrier):
                 wanted.add(bone.name)

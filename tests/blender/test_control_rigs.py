@@ -280,12 +280,16 @@ class Built(ControlRigCase):
         self.assertLessEqual({"pelvis", "foot.L", "foot.R", *self.FEET}, changed)
 
     def test_bones_that_copy_the_legs(self):
-        rig, _ = self.walked(copied=True)
+        rig, labels = self.walked(copied=True)
         legs = LegMap("pelvis", tuple(Leg(side, *(f"DEF-{role}.{side}" for role in ROLES)) for side in "LR"))
         bpy.context.view_layer.update()
         driven_by = controls.of(rig, legs)
         self.assertEqual(driven_by.carrier, "pelvis")
-        self.assertEqual([limb.places[0].bone for limb in driven_by.limbs], list(self.FEET))
+        self.assertEqual(
+            [[place.bone for place in limb.places] for limb in driven_by.limbs], [[one] for one in self.FEET]
+        )
+        changed = self.corrected(rig, legs, labels)
+        self.assertLessEqual(changed, {"pelvis", "toe.L", "toe.R", *self.FEET})
 
     def test_fk_bones_with_limits(self):
         """A limit leaves a bone its keys."""
