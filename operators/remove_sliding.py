@@ -54,12 +54,13 @@ _ALL = Options()
 
 @dataclass(frozen=True)
 class Removal:
-    """What was done to a ``clip`` of ``armature`` (as it was read), whose contacts have ``weights`` (frames, legs):
-    Slide of each leg ``before`` and ``after``, the latter measured on the written action; frames ``out_of_reach``
-    (frames, legs); ``notes``: sentences about what was left alone or became keys."""
+    """What was done to a ``clip`` of ``armature`` (as it was read), whose contacts have ``weights`` (frames, legs): the
+    ``corrected`` clip as it was read from the written action; Slide of each leg ``before`` and ``after``; frames
+    ``out_of_reach`` (frames, legs); ``notes``: sentences about what was left alone or became keys."""
 
     armature: str
     clip: clips.Clip
+    corrected: clips.Clip
     weights: np.ndarray
     before: list
     after: list
@@ -118,21 +119,21 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     else:
         written = clips.read(scene, armature, legs, clip.unit, driven_by)
     correction.hold_between(scene, armature, written, _standing(clip, written, result), left)
-    written = written.leg_pose()
+    toes = written.leg_pose().toe
     if options.result == results.LAYER:
         results.lay(scene, armature, clip)
     elif options.result == results.NEW:
         results.seal(armature)
-    after = slide.measure(written.toe, planted)
     notes = left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result)
     if driven_by.constrained and options.span is None:
-        notes = f"{_not_followed(slide.measure(written.toe, planted & ~result.out_of_reach), left)}{notes}"
+        notes = f"{_not_followed(slide.measure(toes, planted & ~result.out_of_reach), left)}{notes}"
     return Removal(
         armature.name,
         clip,
+        written,
         weights,
         slide.measure(pose.toe, planted),
-        after,
+        slide.measure(toes, planted),
         result.out_of_reach,
         result.converged,
         notes,
