@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Click the panel's buttons in a real window: Detect Contacts, Remove Sliding, and Ctrl Z for each.
 
-Runs in a Blender with a window, which is given the mouse and the keys by event simulation; nobody has to look. With
-Debian's Blender in its folder (.ci/debian-blender trixie), to which xvfb, xauth, imagemagick, libgl1-mesa-dri,
-libglx-mesa0, libegl1 and fonts-dejavu-core have been added:
+Runs in a Blender with a window, which is given the mouse and the keys by event simulation; nobody has to look:
 
-    LIBGL_ALWAYS_SOFTWARE=1 FOOTLOCK_PROGRAM=xvfb-run FOOTLOCK_MOUNT=$PWD timeout 120 $(.ci/debian-blender trixie) \\
-        -a -s '-screen 0 1600x900x24' blender --factory-startup --enable-event-simulate --gpu-backend opengl \\
-        --window-geometry 0 0 1600 900 --python tests/window/test_buttons.py -- SHOTS
+    FOOTLOCK_SHOTS=SHOTS bash .ci/window-tests $(bash .ci/debian-blender trixie) buttons
 
-where SHOTS is a folder for the screenshots; `-- SHOTS --expanded` opens all sub-panels, to look at them. The last line
-is `1 passed, 0 failed` and the exit status 0, or `0 passed, 1 failed` and 1. On a screen of one's own leave out
-xvfb-run and what belongs to it, and keep the hands off.
+where SHOTS is a folder for the screenshots; with `--expanded` after the folder all sub-panels are open, to look at them.
+The last line is `1 passed, 0 failed` and the exit status 0, or `0 passed, 1 failed` and 1.
 """
 
 import importlib.util
