@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, mapping, root
+from ..rig import contact_property, mapping, root, sources
 from ..rig.contact_property import State
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
@@ -48,9 +48,11 @@ class Detection:
 
 
 def detect(scene, armature, legs, settings=Settings(), unit=0.0):
-    """Detect the contacts of an armature's action, without writing anything. Without a single contact where no foot is
-    planted. Raises FootlockError for a rig or action that cannot be read."""
-    clip = clips.read(scene, armature, legs, unit)
+    """Detect the contacts of an armature's action, without writing anything: those of its source where it was corrected
+    (``sources.unedited``), for feet that are held look planted. Without a single contact where no foot is planted.
+    Raises FootlockError for a rig or action that cannot be read."""
+    with sources.shown(armature, sources.unedited(armature)):
+        clip = clips.read(scene, armature, legs, unit)
     pose = clip.leg_pose()
     travel = clip.head(root.travelling(clip))
     found = auto_contacts.detect(pose.toe, pose.hip, travel, pose.leg_lengths(), clip.frame_rate)

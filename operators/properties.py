@@ -36,7 +36,7 @@ class ResultProperties(ClipProperties):
         name="Result",
         description="Where the correction goes",
         items=(
-            ("IN_PLACE", "In Place", "Into the action itself; Undo takes it back"),
+            ("IN_PLACE", "In Place", "Into the action itself, which keeps its source: Revert goes back to it"),
             ("NEW", "New Action", "Into a copy of the action, which is kept: Revert goes back to it at any time"),
             ("LAYER", "Layer", "Into a layer over the action in the NLA, of which the influence can be set; Fit Root to"
              " Feet makes a copy first"),

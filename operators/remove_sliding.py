@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, curves, mapping, results
+from ..rig import contact_property, controls, correction, curves, mapping, results, sources
 from ..rig.floor import ObjectSurface
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
@@ -35,7 +35,9 @@ class Options:
     None. ``span``: (first, last) frame of the scene that may change, None for all. ``pin_first``, ``pin_last``: these
     poses stay. ``cyclic``: a loop stays one. ``only_keys``: keys that are there get new values, and none is added, so
     that feet may slide between them. ``key_tolerance``: metres; as few keys as leave no joint of a leg further than
-    that from where it belongs, 0 for one on every frame. ``result``: where it goes, one of ``results.KINDS``."""
+    that from where it belongs, 0 for one on every frame. ``result``: where it goes, one of ``results.KINDS``.
+    ``from_source``: begin where the last correction began, unless the action was edited since or only a ``span`` may
+    change, and keep that for the next (``sources``)."""
 
     floor_height: float | None = None
     floor_object: bpy.types.Object | None = None
@@ -47,6 +49,7 @@ class Options:
     key_tolerance: float = 0.0
     floor_rest: bool = False
     result: str = results.IN_PLACE
+    from_source: bool = False
 
 
 _ALL = Options()
@@ -85,10 +88,14 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
     the rig or its action forbid it or there is no contact curve.
     """
-    driven_by = controls.of(armature, legs)
-    left = correction.check(armature, legs, driven_by, options.only_keys, settings.stretch > 0.0)
-    clip = clips.read(scene, armature, legs, unit, driven_by)
-    results.check(armature, correction.keyed(armature, legs, driven_by, settings.stretch > 0.0), options.result)
+    kept = sources.unedited(armature) if options.from_source and options.result != results.LAYER else None
+    source = kept if options.span is None else None
+    with sources.shown(armature, source):
+        driven_by = controls.of(armature, legs)
+        left = correction.check(armature, legs, driven_by, options.only_keys, settings.stretch > 0.0)
+        clip = clips.read(scene, armature, legs, unit, driven_by)
+    keyed = correction.keyed(armature, legs, driven_by, settings.stretch > 0.0)
+    results.check(armature, keyed, options.result)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
@@ -111,7 +118,12 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         ground = ground.on(surface, pose, weights > 0.0)
     result = _solve(clip, legs, pose, solved, settings, ground, options)
     result = _with_loose_feet(clip, result)
-    results.begin(armature, options.result, {bone.name for bone in clip.bones})
+    bones = {bone.name for bone in (*clip.bones, *(pose_bone for pose_bone, _ in keyed))}
+    results.begin(armature, options.result, bones)
+    if source is not None:
+        sources.put_back(armature, source)
+    elif options.from_source and options.result == results.IN_PLACE and kept is None:
+        sources.keep(armature)
     keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
     baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
     if driven_by.constrained:
@@ -124,6 +136,8 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         results.lay(scene, armature, clip)
     elif options.result == results.NEW:
         results.seal(armature)
+    if options.from_source and options.result != results.LAYER:
+        sources.seal(armature, bones)
     notes = left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result)
     if driven_by.constrained and options.span is None:
         notes = f"{_not_followed(slide.measure(toes, planted & ~result.out_of_reach), left)}{notes}"
@@ -301,7 +315,9 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.stretch,
         )
         # The panel shows these for the whole clip only.
-        options = self._options(context.scene) if self.method == "offline" else Options(result=self.result)
+        options = (
+            self._options(context.scene) if self.method == "offline" else Options(result=self.result, from_source=True)
+        )
         done = remove(context.scene, armature, legs, settings, self.unit, options=options)
         mapping.remember(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
@@ -324,6 +340,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
             self.key_tolerance / 1000.0 if self.keys == "REDUCED" else 0.0,
             self.ground == "REST",
             self.result,
+            from_source=True,
         )
 
 

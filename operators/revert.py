@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..rig import mapping, results
+from ..rig import mapping, results, sources
 from ..solvers.errors import FootlockError
 from .base import ActionOperator, ArmatureOperator
 
@@ -11,20 +11,24 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
     bl_idname = "footlock.revert"
     bl_label = "Revert"
     bl_description = (
-        "Go back from the corrected copy, or the correction layer, to the action that it was made from. It works after"
-        " the file was saved and opened, too"
+        "Go back to the animation as it was before the correction: to its keys, or to the action that a copy or a layer"
+        " was made from. It works after the file was saved and opened, too"
     )
 
     @classmethod
     def poll(cls, context):
         if not super().poll(context):
             return False
-        if results.original(results.subject(context.object)) is None:
-            cls.poll_message_set("The action is no copy or layer that Footlock made of another")
+        if sources.of(context.object) is None:
+            cls.poll_message_set("The action was not corrected by Footlock")
             return False
         return True
 
     def run(self, context, armature):
+        if sources.in_place(armature):
+            action = sources.revert(armature)
+            mapping.forget(armature)
+            return f"“{action.name}” is as it was before the correction. Its contacts are kept."
         action = results.revert(armature)
         mapping.forget(armature)
         return f"“{armature.name}” has its action “{action.name}” again."

@@ -36,6 +36,8 @@ _KEY_ATTRIBUTES = (
     ("select_right_handle", 1, bool),
 )
 _INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
+# Settings of a modifier that are not its own, or only how it is shown.
+_NOT_COPIED = {"rna_type", "name", "is_valid", "show_expanded", "active"}
 # What makes the shape between keys.
 _SHAPE = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
 
@@ -220,6 +222,58 @@ def digest(curve):
     return b"".join(
         array.tobytes() for name, array in _attributes(curve.keyframe_points).items() if "select" not in name
     )
+
+
+def alike(one, other):
+    """True where two curves have the same keys, modifiers and extrapolation."""
+    return (
+        one.extrapolation == other.extrapolation
+        and len(one.keyframe_points) == len(other.keyframe_points)
+        and digest(one) == digest(other)
+        and [_settings(modifier) for modifier in one.modifiers] == [_settings(modifier) for modifier in other.modifiers]
+    )
+
+
+def copy(source, target):
+    """Give a curve the keys, modifiers and extrapolation of another one."""
+    points = target.keyframe_points
+    points.clear()
+    points.add(len(source.keyframe_points))
+    for name, array in _attributes(source.keyframe_points).items():
+        points.foreach_set(name, array.ravel())
+    target.extrapolation = source.extrapolation
+    for modifier in list(target.modifiers):
+        target.modifiers.remove(modifier)
+    for modifier in source.modifiers:
+        _apply(_settings(modifier), target.modifiers.new(modifier.type))
+    target.update()
+
+
+def _settings(modifier):
+    """All settings of a modifier, by name."""
+    found = {}
+    for setting in modifier.bl_rna.properties:
+        if setting.identifier == "control_points":
+            found["control_points"] = [(one.frame, one.min, one.max) for one in modifier.control_points]
+        elif setting.identifier not in _NOT_COPIED and not setting.is_readonly:
+            value = getattr(modifier, setting.identifier)
+            found[setting.identifier] = tuple(value) if getattr(setting, "is_array", False) else value
+    return found
+
+
+def _apply(settings, modifier):
+    """Give a modifier all that ``_settings`` has found."""
+    for name in ("mode", "poly_order"):
+        # These say how many coefficients there are.
+        if name in settings:
+            setattr(modifier, name, settings[name])
+    for name, value in settings.items():
+        if name == "control_points":
+            for frame, least, most in value:
+                point = modifier.control_points.add(frame)
+                point.min, point.max = least, most
+        else:
+            setattr(modifier, name, value)
 
 
 def _replace(curve, span, co, left, right, interpolation, handles):

@@ -21,7 +21,7 @@ IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
 
 # Properties of a copy or a layer: the action it was made from, the slot in use, whether that had a fake user; of a
 # layer, that it is one; of a copy, that it is going to be one, and what its curves were as they came from here.
-_ORIGINAL, _SLOT, _FAKE_USER = "footlock_original", "footlock_slot", "footlock_fake_user"
+_ORIGINAL, SLOT, _FAKE_USER = "footlock_original", "footlock_slot", "footlock_fake_user"
 _IS_LAYER, _FOR_LAYER, _STATE = "footlock_layer", "footlock_for_layer", "footlock_state"
 # A layer passes through a value of its own between two frames where that is further than this from the line.
 _STRAIGHT = 1e-7
@@ -213,7 +213,7 @@ def revert(armature):
     if base is None:
         raise FootlockError(
             f"“{armature.name}” shows no copy or layer that Footlock made: there is nothing to go back to."
-            if made is None or made.get(_SLOT) is None
+            if made is None or made.get(SLOT) is None
             else f"The original of “{made.name}” is gone from this file: there is nothing to go back to."
         )
     if data.use_tweak_mode:
@@ -223,7 +223,7 @@ def revert(armature):
             f"The action “{data.action.name}” lies over the correction layer: unlink it, or push it down, and click"
             " Revert again."
         )
-    slot, had_fake_user = made[_SLOT], made.get(_FAKE_USER, True)
+    slot, had_fake_user = made[SLOT], made.get(_FAKE_USER, True)
     if found:
         tracks = list(data.nla_tracks)
         below = [
@@ -258,7 +258,7 @@ def sentence(armature, kind):
 
 
 def _remember(made, base, slot, fake_user=None):
-    made[_ORIGINAL], made[_SLOT] = base, slot
+    made[_ORIGINAL], made[SLOT] = base, slot
     made[_FAKE_USER] = bool(base.use_fake_user if fake_user is None else fake_user)
     if base.library is None:
         # Nothing uses it now, and Blender does not save what nothing uses.
@@ -306,7 +306,7 @@ def _labels(armature, base, slot):
 def _edited(armature, bones):
     """True where the copy in use differs from what it was made of in more than the bones of these names and labels."""
     action = armature.animation_data.action
-    held = compat.held_by(original(action), action[_SLOT])
+    held = compat.held_by(original(action), action[SLOT])
     kept = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in (held.fcurves if held else ())}
     now = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in compat.fcurves(armature)}
     return any(

@@ -5,7 +5,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import properties
 from ..rig import mapping as legs_of
-from ..rig import nla, presets, results
+from ..rig import nla, presets, results, sources
 from ..rig.names import ROLES
 
 _MM = 1000.0
@@ -243,13 +243,16 @@ def _draw_subject(layout, armature):
 
 def _draw_way_back(layout, armature):
     """How much of a correction layer shows, and the way back from it or from a copy."""
-    original = results.original(_action(armature))
-    if original is None:
+    if sources.of(armature) is None:
         return
     if results.layer(armature):
         layout.prop(armature, "footlock_influence", slider=True)
-    text = iface_("Revert to “{}”").format(original.name)
-    layout.operator("footlock.revert", text=text, icon="LOOP_BACK", translate=False)
+    layout.operator("footlock.revert", text=_way_back(armature), icon="LOOP_BACK", translate=False)
+
+
+def _way_back(armature):
+    original = results.original(_action(armature))
+    return iface_("Revert to “{}”").format(original.name) if original else iface_("Revert to Source")
 
 
 def _draw_hint(layout, text, icon="NONE"):

@@ -5,8 +5,8 @@ Runs in a Blender with a window, which is given the mouse and the keys by event 
 
     FOOTLOCK_SHOTS=SHOTS bash .ci/window-tests $(bash .ci/debian-blender trixie) buttons
 
-where SHOTS is a folder for the screenshots; with `--expanded` after the folder all sub-panels are open, to look at them.
-The last line is `1 passed, 0 failed` and the exit status 0, or `0 passed, 1 failed` and 1.
+where SHOTS is a folder for the screenshots; with `--expanded` after the folder all sub-panels are open, to look at
+them. The last line is `1 passed, 0 failed` and the exit status 0, or `0 passed, 1 failed` and 1.
 """
 
 import importlib.util

@@ -1,0 +1,148 @@
+"""The source of a correction in place: the action as it was, kept in the file beside the action that was corrected.
+
+It is a copy whose name begins with a dot, so that menus do not list it, and only the corrected action refers to it, so
+that it is saved and goes away together with that one. With it a second run begins where the first one did and not where
+it ended, the two can be compared, and the way back stays open after the file was saved. Which curves a correction has
+written, and what they were then, is kept too: what a person edits since is the person's.
+"""
+
+import hashlib
+import json
+from contextlib import contextmanager
+
+import bpy
+
+from . import compat, curves, results
+
+# Properties of a corrected action, with the handle of the slot: its source; the names of the bones whose curves a
+# correction read, and what these were after it.
+_SOURCE, _CORRECTED = "footlock_source", "footlock_corrected"
+
+
+def of(armature):
+    """(action, handle of the slot) of what was corrected: the source of the action in use, or the action of which it is
+    a copy or a layer; None without."""
+    action = results.subject(armature)
+    if action is None:
+        return None
+    base = results.original(action)
+    if base is not None:
+        return base, action[results.SLOT]
+    found = action.get(_key(_SOURCE, armature))
+    return (found, compat.slot_handle(armature)) if isinstance(found, bpy.types.Action) else None
+
+
+def unedited(armature):
+    """What ``of`` says where another run may begin there: the curves that the correction read are still those that it
+    left. None where a person has edited them, in tweak mode, and without a source."""
+    found, data = of(armature), armature.animation_data
+    if found is None or data.action is None or data.use_tweak_mode:
+        return None
+    known = _known(armature)
+    return found if known and known["state"] == _state(armature, set(known["bones"])) else None
+
+
+@contextmanager
+def shown(armature, source):
+    """While this lasts the armature has the action of ``source``, as ``unedited`` gives it, or its own by None."""
+    if source is None:
+        yield
+        return
+    action, slot = armature.animation_data.action, compat.slot_handle(armature)
+    compat.assign(armature, *source)
+    try:
+        yield
+    finally:
+        compat.assign(armature, action, slot)
+
+
+def keep(armature):
+    """Keep the action in use, which is about to be corrected in place, as its own source, in place of an earlier
+    one."""
+    action, key = armature.animation_data.action, _key(_SOURCE, armature)
+    forget(armature)
+    copy = action.copy()
+    copy.name, copy.use_fake_user = f".{action.name} source", False
+    for name in [name for name in copy.keys() if name.startswith((_SOURCE, _CORRECTED))]:  # noqa: SIM118
+        del copy[name]
+    action[key] = copy
+
+
+def seal(armature, bones):
+    """Note what the curves of ``bones``, names of those that a correction read, are after it."""
+    bones = sorted(bones)
+    known = {"bones": bones, "state": _state(armature, set(bones))}
+    armature.animation_data.action[_key(_CORRECTED, armature)] = json.dumps(known)
+
+
+def put_back(armature, source):
+    """Give the curves that the correction wrote the keys and modifiers that they have in ``source``, and remove those
+    that it made; others, and contact curves, stay as they are."""
+    bones = set(_known(armature)["bones"])
+    there = _curves(compat.held_by(*source), bones)
+    for (path, index), curve in _curves(compat.channels(armature), bones).items():
+        if (path, index) not in there:
+            compat.remove_fcurve(armature, path, index)
+        elif not curves.alike(there[path, index], curve):
+            curves.copy(there[path, index], curve)
+    # A curve that is missing here was baked into others, or removed: it is made anew.
+    for (path, index), curve in there.items():
+        group = curve.group.name if curve.group else ""
+        made = compat.ensure_fcurve(armature, path, index, group)
+        if not curves.alike(curve, made):
+            curves.copy(curve, made)
+
+
+def revert(armature):
+    """Put the source back into the action that was corrected in place, and forget it; returns that action."""
+    put_back(armature, of(armature))
+    forget(armature)
+    armature.update_tag(refresh={"TIME"})
+    return armature.animation_data.action
+
+
+def forget(armature):
+    """The action in use has no source."""
+    action = armature.animation_data.action
+    old = action.pop(_key(_SOURCE, armature), None)
+    action.pop(_key(_CORRECTED, armature), None)
+    if isinstance(old, bpy.types.Action) and old.users == 0:
+        bpy.data.actions.remove(old)
+
+
+def in_place(armature):
+    """True where the action in use was corrected itself, and can be put back."""
+    data = armature.animation_data
+    return (
+        data is not None
+        and data.action is not None
+        and results.original(data.action) is None
+        and of(armature) is not None
+        and _known(armature) is not None
+    )
+
+
+def _known(armature):
+    """What was noted of the action in use: "bones" and "state"; None without."""
+    found = armature.animation_data.action.get(_key(_CORRECTED, armature))
+    return json.loads(found) if isinstance(found, str) else None
+
+
+def _state(armature, bones):
+    digest = hashlib.sha1(usedforsecurity=False)
+    for key, curve in sorted(_curves(compat.channels(armature), bones).items()):
+        digest.update(repr(key).encode() + curves.digest(curve))
+    return digest.hexdigest()
+
+
+def _curves(held, bones):
+    """The curves of bones by (path, index), but for those of contacts."""
+    return {
+        (curve.data_path, curve.array_index): curve
+        for curve in (held.fcurves if held else ())
+        if curves.bone_and_property(curve.data_path)[0] in bones and not curves.is_own(curve.data_path)
+    }
+
+
+def _key(name, armature):
+    return f"{name}_{compat.slot_handle(armature)}"

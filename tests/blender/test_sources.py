@@ -1,0 +1,185 @@
+"""The source of a correction in place: what another run begins with, and the way back."""
+
+import unittest
+
+import bpy
+import numpy as np
+from blender import rigs
+from blender.test_actions import FRAMES
+from blender.test_results import ResultCase
+
+from footlock.rig import compat, curves, results, sources
+
+
+def others(armature):
+    """All curves but those of contacts, as plain data."""
+    return {
+        (curve.data_path, curve.array_index): rigs.dump_curve(curve)
+        for curve in compat.fcurves(armature)
+        if not curves.is_own(curve.data_path)
+    }
+
+
+class SourceCase(ResultCase):
+    def setUp(self):
+        super().setUp()
+        self.armature = self.sliding()
+        self.before = others(self.armature)
+
+    def sliding(self):
+        return self.walker()
+
+    def remove(self, **options):
+        self.assertEqual(bpy.ops.footlock.remove_sliding(**options), {"FINISHED"})
+        return others(self.armature)
+
+
+class Again(SourceCase):
+    def test_a_second_run_is_the_first_again(self):
+        first = self.remove()
+        self.assertNotEqual(first, self.before)
+        self.assertEqual(self.remove(), first)
+
+    def test_a_run_with_other_settings_is_as_if_it_were_the_only_one(self):
+        alone = self.remove(keep_path=1.0)
+        bpy.ops.footlock.revert()
+        self.remove(keep_path=0.0)
+        self.assertEqual(self.remove(keep_path=1.0), alone)
+
+    def test_contacts_are_those_of_now(self):
+        self.remove()
+        for curve in compat.fcurves(self.armature):
+            if curves.is_own(curve.data_path):
+                curves.write(curve, np.array([FRAMES[0]]), np.zeros(1), "CONSTANT")
+        self.assertEqual(self.remove(), self.before)
+
+    def test_an_edited_action_is_a_source_itself(self):
+        self.remove()
+        curve = rigs.curve_of(self.armature, "thigh.L", "rotation")
+        curve.keyframe_points[5].co[1] += 0.05
+        curve.update()
+        edited = others(self.armature)
+        self.assertIsNone(sources.unedited(self.armature))
+        self.remove()
+        bpy.ops.footlock.revert()
+        self.assertEqual(others(self.armature), edited)
+
+    def test_keys_of_other_bones_are_kept(self):
+        self.remove()
+        rigs.key(self.armature, 'pose.bones["arm.L"].location', np.ones((2, 3)), FRAMES[:2])
+        self.assertIsNotNone(sources.unedited(self.armature))
+        self.remove()
+        bpy.ops.footlock.revert()
+        now = others(self.armature)
+        self.assertEqual({key: now[key] for key in self.before}, self.before)
+        self.assertEqual(len(now), len(self.before) + 3)
+
+    def test_a_range_goes_into_what_is_there(self):
+        first = self.remove(keep_path=1.0)
+        self.remove(solve_range=True, solve_start=20, solve_end=40)
+        now = others(self.armature)
+        self.assertEqual(now.keys(), first.keys())
+        bpy.ops.footlock.revert()
+        self.assertEqual(others(self.armature), self.before)
+
+    def test_modifiers_that_were_baked_come_back(self):
+        curve = rigs.curve_of(self.armature, "thigh.L", "rotation", 1)
+        for kind, settings in (
+            ("NOISE", {"strength": 0.02, "phase": 3.0}),
+            ("ENVELOPE", {"reference_value": 0.5}),
+            ("GENERATOR", {"use_additive": True, "poly_order": 2, "coefficients": (0.01, 0.0, 1e-6)}),
+            ("LIMITS", {"use_max_y": True, "max_y": 0.9}),
+        ):
+            modifier = curve.modifiers.new(kind)
+            for name, value in settings.items():
+                setattr(modifier, name, value)
+            if kind == "ENVELOPE":
+                for frame in (5.0, 30.0):
+                    modifier.control_points.add(frame).max = 0.4
+        before = others(self.armature)
+        played = curves.sample(curve, FRAMES)
+        self.remove()
+        bpy.ops.footlock.revert()
+        self.assertEqual(others(self.armature), before)
+        curve = rigs.curve_of(self.armature, "thigh.L", "rotation", 1)
+        np.testing.assert_array_equal(curves.sample(curve, FRAMES), played)
+
+
+    def test_contacts_are_detected_on_the_source(self):
+        paths = {key: curve for key, curve in curves.by_path(self.armature).items() if curves.is_own(key[0])}
+        bpy.ops.footlock.detect_contacts(replace_edited=True)
+        found = {key: rigs.dump_curve(curve) for key, curve in paths.items()}
+        for curve in paths.values():
+            curves.write(curve, FRAMES[:1], np.ones(1), "CONSTANT")
+        self.remove()  # with feet that are held all the time
+        bpy.ops.footlock.detect_contacts(replace_edited=True)
+        self.assertEqual({key: rigs.dump_curve(curve) for key, curve in paths.items()}, found)
+
+
+class WayBack(SourceCase):
+    def test_revert_puts_the_keys_back(self):
+        self.remove()
+        self.assertEqual(bpy.ops.footlock.revert(), {"FINISHED"})
+        self.assertEqual(others(self.armature), self.before)
+        self.assertIsNone(sources.of(self.armature))
+        self.assertEqual([action for action in bpy.data.actions if action.name.startswith(".")], [])
+        with self.assertRaises(RuntimeError):
+            bpy.ops.footlock.revert()
+
+    def test_revert_after_the_file_was_opened_again(self):
+        toes = self.toes(self.armature)
+        self.remove()
+        self.armature = self.reopened(self.armature.name)
+        self.assertIsNotNone(sources.unedited(self.armature))
+        bpy.ops.footlock.revert()
+        self.assertEqual(others(self.armature), self.before)
+        np.testing.assert_array_equal(self.toes(self.armature), toes)
+
+    def test_the_source_goes_with_its_action(self):
+        self.remove()
+        action = self.armature.animation_data.action
+        self.armature.animation_data.action = None
+        bpy.data.actions.remove(action)
+        self.armature = self.reopened(self.armature.name)
+        self.assertEqual(len(bpy.data.actions), 0)
+
+    def test_one_source_however_many_runs(self):
+        for _ in range(3):
+            self.remove()
+        self.assertEqual(len([action for action in bpy.data.actions if action.name.startswith(".")]), 1)
+
+    def test_a_refused_run_leaves_the_action_in_use(self):
+        self.remove()
+        now = rigs.everything()
+        with self.assertRaises(RuntimeError):
+            bpy.ops.footlock.remove_sliding(ground="OBJECT", ground_object="nothing of this name")
+        with self.assertRaises(RuntimeError):
+            bpy.ops.footlock.remove_sliding(cyclic=True, pin_first=True)
+        self.assertEqual(rigs.everything(), now)
+
+    def test_undo_takes_the_source_away(self):
+        bpy.ops.ed.undo_push(message="before")
+        bpy.ops.footlock.remove_sliding("EXEC_DEFAULT", True)
+        bpy.ops.ed.undo()
+        self.armature = bpy.context.object
+        self.assertIsNone(sources.of(self.armature))
+        self.assertEqual(others(self.armature), self.before)
+
+    def test_scripts_keep_no_source_unasked(self):
+        from footlock.operators import remove_sliding
+        from footlock.rig import mapping
+
+        remove_sliding.remove(bpy.context.scene, self.armature, mapping.of(self.armature))
+        self.assertIsNone(sources.of(self.armature))
+
+    def test_a_new_action_begins_with_its_original(self):
+        first = self.remove(result="NEW", keep_path=1.0)
+        self.remove(result="NEW", keep_path=0.0)
+        self.assertEqual(self.remove(result="NEW", keep_path=1.0), first)
+        self.assertIsNotNone(results.original(self.armature.animation_data.action))
+        bpy.ops.footlock.revert()
+        self.assertEqual(others(self.armature), self.before)
+
+
+if __name__ == "__main__":
+    unittest.main()
