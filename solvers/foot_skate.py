@@ -58,6 +58,21 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Footprints:
+    """Where contacts shall stand, given by hand, each the same in all frames of its contact. ``places`` (frames, legs, 2):
+    of the toe over the ground, world, metres, NaN for where it is found; ``lift`` (frames, legs): metres over the ground;
+    ``turn`` (frames, legs): radians by which the foot is turned about the vertical."""
+
+    places: np.ndarray
+    lift: np.ndarray
+    turn: np.ndarray
+
+    def at(self, frames):
+        """The same for some frames, indices."""
+        return Footprints(self.places[frames], self.lift[frames], self.turn[frames])
+
+
+@dataclass(frozen=True)
 class Correction:
     """``pelvis`` (frames, 3), metres, world. ``legs``: the LegSolution. ``locked`` (frames, legs): frames in which a
     toe is held. ``ground`` (legs,): the height at which, world z, over level ground. ``out_of_reach`` (frames, legs):
@@ -75,14 +90,23 @@ class Correction:
 
 
 def remove_sliding(
-    pelvis, pose, side, contacts, frame_rate, settings=Settings(), ground=None, pinned=None, cyclic=False
+    pelvis,
+    pose,
+    side,
+    contacts,
+    frame_rate,
+    settings=Settings(),
+    ground=None,
+    pinned=None,
+    cyclic=False,
+    footprints=None,
 ):
     """The correction under which the toes in contact stand still.
 
     pelvis: (frames, 3); pose: LegPose (frames, legs); side: (frames, legs, 3), see ``knee_side``; contacts: (frames,
     legs), bool or numbers as ``slide_removal.solve`` takes them; frame_rate: Hz. ground: Ground, or None for a level
     one at the height at which the feet stand. pinned: (frames,) bool, frames that stay as they are; cyclic: the last
-    frame is the first again. World space, z up, metres. Returns a Correction; where nothing is in contact it changes
+    frame is the first again; footprints: Footprints, or None, of the offline pass. World space, z up, metres. Returns a Correction; where nothing is in contact it changes
     nothing. Raises ValueError for an unknown method or shapes that do not fit.
     """
     if settings.method not in METHODS:
@@ -107,13 +131,16 @@ def remove_sliding(
     lowest_there = pose.toe[..., 2] + leave
     if floor is not None:
         floor = np.minimum(floor, lowest_there)
-    source, places = pose.toe, None
+    given = _given_places(footprints, contacts > 0.0)
+    source, places = (pose.toe if given is None else np.where(np.isnan(given), pose.toe, given)), given
     for tries in range(_MOST_PLACINGS + 1):
-        turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic)
+        turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic, footprints)
         reach = _reach(pelvis, pose, turn, settings)
         heights = ground.of_each_contact(source, contacts > 0.0)
         if not ground.followed:
             heights = ground.eased(heights, contacts > 0.0, eased[:, 0])
+        if footprints is not None:
+            heights = heights + footprints.lift
         rise = ground.rise(heights, contacts > 0.0, frame_rate)
         rise = None if rise is None else eased * rise
         if floor is not None and not (ground.level and ground.up == 0.0):
@@ -135,6 +162,7 @@ def remove_sliding(
         if tries == _MOST_PLACINGS - 1 and not cyclic:
             # Between two steps of a stair, or on a steep slope: it stands where it is now, at the height of this place.
             places = _places(source, contacts > 0.0, unsettled)
+            places = places if given is None else np.where(np.isnan(given), places, given)
 
     new_pelvis, targets = _unless_still(solution.pelvis, pelvis), _unless_still(solution.toes, pose.toe)
     if max(np.abs(new_pelvis - pelvis).max(), np.abs(targets - pose.toe).max()) < _DONE:
@@ -165,6 +193,15 @@ def _unchanged(pelvis, pose, side, contacts, ground, settings):
     return Correction(np.array(pelvis, float), legs, none, ground.toe, none, 0, True, np.ones(contacts.shape))
 
 
+def _given_places(footprints, contacts):
+    """Places (frames, legs, 3) that Footprints give to contacts (frames, legs) bool, whose height is that of the ground;
+    NaN for the others, None without any."""
+    if footprints is None or not (np.isfinite(footprints.places[..., 0]) & contacts).any():
+        return None
+    places = np.where(contacts[..., None], footprints.places, np.nan)
+    return np.concatenate([places, 0.0 * places[..., :1]], axis=-1)
+
+
 def _places(toes, contacts, unsettled):
     """Where contacts stand of which some frames are ``unsettled`` (frames, legs): the middle of their toes; NaN
     elsewhere, (frames, legs, 3)."""
@@ -186,15 +223,16 @@ def _away(pinned, frames, frame_rate):
     return np.minimum(np.abs(frame - before), np.abs(frame - after))[:, None] / frame_rate
 
 
-def _turned_feet(pose, toes, planted, ground, still, settings, cyclic):
+def _turned_feet(pose, toes, planted, ground, still, settings, cyclic, footprints):
     """Turns (frames, legs, 4) of the feet, or None."""
     slope = 0.0 if ground.level or ground.followed else settings.follow_slope
-    if not settings.hold_heading and slope == 0.0:
+    yaw = np.zeros(planted.shape) if footprints is None else footprints.turn
+    if not settings.hold_heading and slope == 0.0 and not yaw.any():
         return None
     still = np.broadcast_to(still, planted.shape)
-    given = (pose.toe - pose.heel, planted, still, ground.normals(toes))
-    foot, planted, still, normals = (_around(array, cyclic) for array in given)
-    turns = foot_turn.turns(foot, planted, still, normals, settings.hold_heading, slope)
+    given = (pose.toe - pose.heel, planted, still, ground.normals(toes), yaw)
+    foot, planted, still, normals, yaw = (_around(array, cyclic) for array in given)
+    turns = foot_turn.turns(foot, planted, still, normals, settings.hold_heading, slope, yaw)
     return turns if turns is None else _middle(turns, len(toes), cyclic)
 
 

@@ -12,12 +12,13 @@ from . import resample
 from . import rotations as rot
 
 
-def turns(foot, locked, still, normals, hold_heading, follow_slope):
+def turns(foot, locked, still, normals, hold_heading, follow_slope, yaw=None):
     """World rotations (frames, legs, 4) of feet, from heel to toe (frames, legs, 3); None where none turns.
 
     locked: (frames, legs) bool, frames in which the foot is planted; still: the same, in which it does not turn;
     normals: (frames, legs, 3) of the ground under it; hold_heading: planted feet do not turn about the vertical;
-    follow_slope: 0..1, how far they pitch with the ground.
+    follow_slope: 0..1, how far they pitch with the ground; yaw: (frames, legs), radians by which planted feet are turned
+    about the vertical besides, or None.
     """
     vectors = np.zeros(foot.shape)
     if follow_slope > 0.0:
@@ -25,6 +26,7 @@ def turns(foot, locked, still, normals, hold_heading, follow_slope):
     heading = np.zeros(foot.shape[:2])
     if hold_heading:
         heading = np.unwrap(np.arctan2(foot[..., 1], foot[..., 0]), axis=0)
+    yaw = np.zeros(foot.shape[:2]) if yaw is None else yaw
     wanted = np.concatenate([vectors, np.zeros((*foot.shape[:2], 1))], axis=-1)
     for leg in range(foot.shape[1]):
         wanted[still[:, leg], leg] = 0.0
@@ -32,13 +34,13 @@ def turns(foot, locked, still, normals, hold_heading, follow_slope):
         for start, stop in spans:
             wanted[start:stop, leg, :3] = vectors[start:stop, leg].mean(axis=0)
             own = heading[start:stop, leg]
-            wanted[start:stop, leg, 3] = np.median(own) - own
+            wanted[start:stop, leg, 3] = np.median(own) - own + yaw[start, leg]
         fixed = [(frame, frame + 1) for frame in np.flatnonzero(still[:, leg])]
         wanted[:, leg] = _between(wanted[:, leg], sorted([*map(tuple, spans), *fixed]))
     if not wanted.any():
         return None
-    yaw = rot.from_scaled_angle_axis(wanted[..., 3:] * np.array([0.0, 0.0, 1.0]))
-    return rot.multiply(rot.from_scaled_angle_axis(wanted[..., :3]), yaw)
+    about_up = rot.from_scaled_angle_axis(wanted[..., 3:] * np.array([0.0, 0.0, 1.0]))
+    return rot.multiply(rot.from_scaled_angle_axis(wanted[..., :3]), about_up)
 
 
 def _tilt(normals):

@@ -104,8 +104,8 @@ def solve(
     (frames,) bool, frames that stay as they are; a contact that goes on into them takes its place from there. cyclic:
     the last frame is the first again, but for the way between them, and none is pinned. rise: (frames, 1 + legs),
     metres by which pelvis and toes shall be higher than in the source, as uneven ground has it, or None. places:
-    (frames, legs, 3), where a contact shall stand, at the height of its ground: that of its first frame, NaN for
-    anywhere.
+    (frames, legs, 3), where a contact shall stand, at the height of its ground: that of its first frame that has one, NaN
+    for anywhere.
 
     Returns a SlideRemoval; the contacts hold exactly. Raises ValueError for shapes that do not fit, values that are
     not finite, or a rate that is not positive.
@@ -118,17 +118,20 @@ def solve(
     lowest = np.broadcast_to(-np.inf if floor is None else np.asarray(floor, float), shape)
     source = np.concatenate([pelvis[:, None], toes], axis=1)
     if cyclic and frames > _LEAST_CYCLE:
-        return _solve_cycle(source, contacts, ground, frame_rate, reach, terms, lowest, rise)
+        return _solve_cycle(source, contacts, ground, frame_rate, reach, terms, lowest, rise, places)
     pinned = np.zeros(frames, bool) if pinned is None else np.asarray(pinned, bool)
     return _solve(source, contacts, ground, frame_rate, reach, terms, lowest, pinned, None, rise, places)
 
 
-def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise):
+def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise, places):
     """The solution on all frames but the last, which is the first again."""
     way = source[-1, 0] - source[0, 0]
     reach, rise = reach and reach.at(slice(-1)), None if rise is None else rise[:-1]
+    places = None if places is None else places[:-1]
     pinned = np.zeros(len(source) - 1, bool)
-    found = _solve(source[:-1], contacts[:-1], ground[:-1], frame_rate, reach, terms, floor[:-1], pinned, way, rise)
+    found = _solve(
+        source[:-1], contacts[:-1], ground[:-1], frame_rate, reach, terms, floor[:-1], pinned, way, rise, places
+    )
     return replace(
         found,
         pelvis=np.concatenate([found.pelvis, found.pelvis[:1] + way]),
@@ -215,18 +218,30 @@ class _Standing:
         if (fixed[0] and fixed[-1]) or not len(free):
             # Its places at the two ends are not one place, or there is nothing to move.
             return
-        place = None
+        place, given = None, self._given_place(leg, run)
         if fixed.any():
             place = self._source[run[np.flatnonzero(fixed)[-1 if fixed[0] else 0]], 1 + leg]
             self._given[free, leg] = True
-        elif self._places is not None and np.isfinite(self._places[run[0], leg]).all():
-            place = self._places[run[0], leg] * (1.0, 1.0, 0.0) + (0.0, 0.0, self._ground[run[0], leg])
+        elif given is not None:
+            place = given * (1.0, 1.0, 0.0) + (0.0, 0.0, self._ground[run[0], leg])
             self._given[free, leg] = True
         self.locked[free, leg] = True
         self.joined[free[:-1], 1 + leg] = True
         if self._way is not None and len(run) == len(self.joined):
             self.joined[:, 1 + leg] = True
         self._runs.append((leg, free, place, self._ground[run[0], leg]))
+
+    def _given_place(self, leg, run):
+        """Where a run shall stand, as its first frame has it, or None."""
+        if self._places is None:
+            return None
+        places = self._places[run, leg]
+        known = np.flatnonzero(np.isfinite(places).all(axis=1))
+        if not len(known):
+            return None
+        # In a cyclic motion a run that goes on from the last frame to the first is a way further back there.
+        wrapped = self._way is not None and run[known[0]] < run[0]
+        return places[known[0]] + (self._way if wrapped else 0.0)
 
     def held(self, terms):
         """Components (frames, 1 + legs, 3) bool that are given: heights of contacts, pinned frames, the path that is
