@@ -59,9 +59,9 @@ class Settings:
 
 @dataclass(frozen=True)
 class Footprints:
-    """Where contacts shall stand, given by hand, each the same in all frames of its contact. ``places`` (frames, legs, 2):
-    of the toe over the ground, world, metres, NaN for where it is found; ``lift`` (frames, legs): metres over the ground;
-    ``turn`` (frames, legs): radians by which the foot is turned about the vertical."""
+    """Where contacts shall stand, given by hand, each the same in all frames of its contact. ``places`` (frames, legs,
+    2): of the toe over the ground, world, metres, NaN for where it is found; ``lift`` (frames, legs): metres over the
+    ground; ``turn`` (frames, legs): radians by which the foot is turned about the vertical."""
 
     places: np.ndarray
     lift: np.ndarray
@@ -106,8 +106,8 @@ def remove_sliding(
     pelvis: (frames, 3); pose: LegPose (frames, legs); side: (frames, legs, 3), see ``knee_side``; contacts: (frames,
     legs), bool or numbers as ``slide_removal.solve`` takes them; frame_rate: Hz. ground: Ground, or None for a level
     one at the height at which the feet stand. pinned: (frames,) bool, frames that stay as they are; cyclic: the last
-    frame is the first again; footprints: Footprints, or None, of the offline pass. World space, z up, metres. Returns a Correction; where nothing is in contact it changes
-    nothing. Raises ValueError for an unknown method or shapes that do not fit.
+    frame is the first again; footprints: Footprints, or None, of the offline pass. World space, z up,
+    metres. Returns a Correction; where nothing is in contact it changes nothing. Raises ValueError for an unknown method or shapes that do not fit.
     """
     if settings.method not in METHODS:
         raise ValueError(f"method: expected one of {METHODS}, got {settings.method!r}")
@@ -194,8 +194,8 @@ def _unchanged(pelvis, pose, side, contacts, ground, settings):
 
 
 def _given_places(footprints, contacts):
-    """Places (frames, legs, 3) that Footprints give to contacts (frames, legs) bool, whose height is that of the ground;
-    NaN for the others, None without any."""
+    """Places (frames, legs, 3) that Footprints give to contacts (frames, legs) bool, whose height is that of the
+    ground; NaN for the others, None without any."""
     if footprints is None or not (np.isfinite(footprints.places[..., 0]) & contacts).any():
         return None
     places = np.where(contacts[..., None], footprints.places, np.nan)

@@ -17,8 +17,8 @@ def turns(foot, locked, still, normals, hold_heading, follow_slope, yaw=None):
 
     locked: (frames, legs) bool, frames in which the foot is planted; still: the same, in which it does not turn;
     normals: (frames, legs, 3) of the ground under it; hold_heading: planted feet do not turn about the vertical;
-    follow_slope: 0..1, how far they pitch with the ground; yaw: (frames, legs), radians by which planted feet are turned
-    about the vertical besides, or None.
+    follow_slope: 0..1, how far they pitch with the ground; yaw: (frames, legs), radians by which planted feet are
+    turned about the vertical besides, or None.
     """
     vectors = np.zeros(foot.shape)
     if follow_slope > 0.0:

@@ -104,8 +104,8 @@ def solve(
     (frames,) bool, frames that stay as they are; a contact that goes on into them takes its place from there. cyclic:
     the last frame is the first again, but for the way between them, and none is pinned. rise: (frames, 1 + legs),
     metres by which pelvis and toes shall be higher than in the source, as uneven ground has it, or None. places:
-    (frames, legs, 3), where a contact shall stand, at the height of its ground: that of its first frame that has one, NaN
-    for anywhere.
+    (frames, legs, 3), where a contact shall stand, at the height of its ground: that of its first frame that has one,
+    NaN for anywhere.
 
     Returns a SlideRemoval; the contacts hold exactly. Raises ValueError for shapes that do not fit, values that are
     not finite, or a rate that is not positive.

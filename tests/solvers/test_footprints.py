@@ -10,6 +10,9 @@ from footlock.solvers import foot_skate
 from footlock.solvers import rotations as rot
 
 
+AWAY = np.array([0.04, -0.03])
+
+
 class FootprintCase(unittest.TestCase):
     def setUp(self):
         self.walk = (*walk(), RATE)
@@ -37,7 +40,7 @@ class FootprintCase(unittest.TestCase):
 
 class Places(FootprintCase):
     def test_the_contact_stands_where_it_shall(self):
-        place = self.place[:2] + (0.04, -0.03)
+        place = self.place[:2] + AWAY
         toe = self.solved(self.given(place)).legs.toe[self.run, self.leg]
         np.testing.assert_allclose(toe[:, :2], np.broadcast_to(place, (len(toe), 2)), atol=1e-6)
         np.testing.assert_allclose(toe[:, 2], self.place[2], atol=1e-6)
@@ -47,7 +50,7 @@ class Places(FootprintCase):
         self.assertLess(np.abs(new - self.plain.legs.toe).max(), 1e-4)
 
     def test_other_contacts_stay_together(self):
-        new = self.solved(self.given(self.place[:2] + (0.04, -0.03))).legs.toe
+        new = self.solved(self.given(self.place[:2] + AWAY)).legs.toe
         moved = np.linalg.norm(new - self.plain.legs.toe, axis=-1)
         for leg in range(self.labels.shape[1]):
             for start, stop in labels_of.runs(self.labels[:, leg]):
@@ -62,7 +65,7 @@ class Places(FootprintCase):
         np.testing.assert_array_equal(new.pelvis, self.plain.pelvis)
 
     def test_free_feet_do_not_jump(self):
-        place = self.place[:2] + (0.04, -0.03)
+        place = self.place[:2] + AWAY
         new, old = self.solved(self.given(place)).legs.toe[:, 0], self.plain.legs.toe[:, 0]
         kicks = [np.abs(np.diff(toe, n=2, axis=0)).max() for toe in (new, old)]
         self.assertLess(kicks[0], 1.5 * kicks[1])
