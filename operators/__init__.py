@@ -5,6 +5,7 @@ import bpy
 from . import (
     bake_nla,
     detect_contacts,
+    edit_contacts,
     edit_legs,
     exchange_labels,
     fit_root,
@@ -27,6 +28,9 @@ classes = (
     detect_contacts.FOOTLOCK_OT_detect_contacts,
     fit_root.FOOTLOCK_OT_fit_root,
     remove_sliding.FOOTLOCK_OT_remove_sliding,
+    edit_contacts.FOOTLOCK_OT_edit_contact,
+    edit_contacts.FOOTLOCK_OT_move_footprint,
+    edit_contacts.FOOTLOCK_OT_reset_footprint,
     revert.FOOTLOCK_OT_revert,
     revert.FOOTLOCK_OT_copy_action,
     bake_nla.FOOTLOCK_OT_bake_nla,

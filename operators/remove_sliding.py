@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, curves, mapping, results, sources
+from ..rig import contact_property, controls, correction, curves, footprints, mapping, results, sources
 from ..rig.floor import ObjectSurface
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
@@ -116,7 +116,7 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
-    result = _solve(clip, legs, pose, solved, settings, ground, options)
+    result = _solve(clip, pose, solved, settings, ground, options, footprints.given(armature, clip, weights))
     result = _with_loose_feet(clip, result)
     bones = {bone.name for bone in (*clip.bones, *(pose_bone for pose_bone, _ in keyed))}
     results.begin(armature, options.result, bones)
@@ -165,8 +165,9 @@ def _not_followed(slides, left):
     )
 
 
-def _solve(clip, legs, pose, weights, settings, ground, options):
-    """The Correction of all frames of the clip."""
+def _solve(clip, pose, weights, settings, ground, options, given):
+    """The Correction of all frames of the clip. given: Footprints, or None."""
+    legs = clip.legs
     frames_of_shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
     side, pelvis = knee_side.side_vectors(pose, frames_of_shins), clip.head(legs.pelvis)
     count = len(clip.frames)
@@ -191,6 +192,7 @@ def _solve(clip, legs, pose, weights, settings, ground, options):
         ground.of_frames(frames % count),
         pinned[frames % count] if pinned.any() else None,
         options.cyclic,
+        given and given.at(frames % count),
     )
     return _of_all_frames(part, pelvis, pose, frames, count)
 
@@ -304,44 +306,51 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
 
     def run(self, context, armature):
         legs = mapping.of(armature)
-        settings = foot_skate.Settings(
-            self.method,
-            leg_chain.LegChainSettings(softening=self.softening),
-            foot_lock.FootLockSettings(self.lock_distance, self.unlock_distance, self.blend_time),
-            slide_removal.Terms(self.smooth_time, self.keep_path, self.lower_hips),
-            self.keep_dips,
-            self.hold_heading,
-            self.follow_slope,
-            self.stretch,
-        )
-        # The panel shows these for the whole clip only.
-        options = (
-            self._options(context.scene) if self.method == "offline" else Options(result=self.result, from_source=True)
-        )
-        done = remove(context.scene, armature, legs, settings, self.unit, options=options)
-        mapping.remember(armature, legs)
-        mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
+        done = remove_as_set(context.scene, armature, legs, self)
         return sentence(legs, done)
 
-    def _options(self, scene):
-        floor = None
-        if self.ground == "OBJECT":
-            floor = scene.objects.get(self.ground_object)
-            if floor is None:
-                raise FootlockError("There is no object to stand on: choose one under Floor.")
-        return Options(
-            self.ground_height if self.ground == "HEIGHT" else None,
-            floor,
-            (self.solve_start, self.solve_end) if self.solve_range else None,
-            self.pin_first,
-            self.pin_last,
-            self.cyclic,
-            self.keys == "SOURCE",
-            self.key_tolerance / 1000.0 if self.keys == "REDUCED" else 0.0,
-            self.ground == "REST",
-            self.result,
-            from_source=True,
-        )
+
+def remove_as_set(scene, armature, legs, given):
+    """Remove sliding as RemovalProperties say, and store the result for the panel; returns the Removal."""
+    settings = foot_skate.Settings(
+        given.method,
+        leg_chain.LegChainSettings(softening=given.softening),
+        foot_lock.FootLockSettings(given.lock_distance, given.unlock_distance, given.blend_time),
+        slide_removal.Terms(given.smooth_time, given.keep_path, given.lower_hips),
+        given.keep_dips,
+        given.hold_heading,
+        given.follow_slope,
+        given.stretch,
+    )
+    options = Options(result=given.result, from_source=True)
+    if given.method == "offline":
+        # The panel shows these for the whole clip only.
+        options = _options(scene, given)
+    done = remove(scene, armature, legs, settings, given.unit, options=options)
+    mapping.remember(armature, legs)
+    mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
+    return done
+
+
+def _options(scene, given):
+    floor = None
+    if given.ground == "OBJECT":
+        floor = scene.objects.get(given.ground_object)
+        if floor is None:
+            raise FootlockError("There is no object to stand on: choose one under Floor.")
+    return Options(
+        given.ground_height if given.ground == "HEIGHT" else None,
+        floor,
+        (given.solve_start, given.solve_end) if given.solve_range else None,
+        given.pin_first,
+        given.pin_last,
+        given.cyclic,
+        given.keys == "SOURCE",
+        given.key_tolerance / 1000.0 if given.keys == "REDUCED" else 0.0,
+        given.ground == "REST",
+        given.result,
+        from_source=True,
+    )
 
 
 def sentence(legs, done):

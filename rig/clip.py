@@ -142,6 +142,13 @@ def read(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
 
 
+def grid(armature):
+    """The frames (n,) of an armature's action that ``read`` would read, and the StripTime by which they are in the
+    scene. Raises FootlockError where there is no clip."""
+    _check_usable(armature)
+    return _frames(armature, curves.by_path(armature))[0], nla.time(armature)
+
+
 def halfway(scene, armature, clip):
     """The Clip between each two frames of one that was read, as the action in use has it now: a frame less."""
     frames = 0.5 * (clip.frames[1:] + clip.frames[:-1])

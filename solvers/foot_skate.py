@@ -107,7 +107,8 @@ def remove_sliding(
     legs), bool or numbers as ``slide_removal.solve`` takes them; frame_rate: Hz. ground: Ground, or None for a level
     one at the height at which the feet stand. pinned: (frames,) bool, frames that stay as they are; cyclic: the last
     frame is the first again; footprints: Footprints, or None, of the offline pass. World space, z up,
-    metres. Returns a Correction; where nothing is in contact it changes nothing. Raises ValueError for an unknown method or shapes that do not fit.
+    metres. Returns a Correction; where nothing is in contact it changes nothing. Raises ValueError for an unknown
+    method or shapes that do not fit.
     """
     if settings.method not in METHODS:
         raise ValueError(f"method: expected one of {METHODS}, got {settings.method!r}")

@@ -13,7 +13,7 @@ _PLANTED = 0.5
 
 def contact_at(values, at):
     """(first, one past the last) index of the contact at a frame, or None."""
-    return next((run for run in _runs(values) if run[0] <= at < run[1]), None)
+    return next((run for run in runs(values) if run[0] <= at < run[1]), None)
 
 
 def planted(values, first, last):
@@ -25,7 +25,7 @@ def made(values, at, length):
     """A contact of so many frames from a free frame on, that ends one frame before the next one begins."""
     if contact_at(values, at):
         return None
-    after = min((start for start, _ in _runs(values) if start > at), default=np.inf)
+    after = min((start for start, _ in runs(values) if start > at), default=np.inf)
     return _filled(values, at, max(int(min(at + length, after - 1)), at + 1), 1.0)
 
 
@@ -49,14 +49,14 @@ def split(values, at):
 def joined(values, at):
     """The two contacts on either side of a free frame as one; of a planted one the contact and the next."""
     run = contact_at(values, at)
-    gap_from = run[1] if run else max((stop for _, stop in _runs(values) if stop <= at), default=None)
-    gap_to = min((start for start, _ in _runs(values) if start > at), default=None)
+    gap_from = run[1] if run else max((stop for _, stop in runs(values) if stop <= at), default=None)
+    gap_to = min((start for start, _ in runs(values) if start > at), default=None)
     return None if gap_from is None or gap_to is None else _filled(values, gap_from, gap_to, 1.0)
 
 
 def started(values, at):
     """The contact at a frame, or the next one, begins in that frame."""
-    run = contact_at(values, at) or next((run for run in _runs(values) if run[0] > at), None)
+    run = contact_at(values, at) or next((run for run in runs(values) if run[0] > at), None)
     if run is None:
         return None
     return _changed(values, _filled(_filled(values, run[0], at, 0.0), at, run[0], 1.0))
@@ -64,7 +64,7 @@ def started(values, at):
 
 def ended(values, at):
     """The contact at a frame, or the one before, ends with that frame."""
-    run = contact_at(values, at) or next((run for run in _runs(values)[::-1] if run[1] <= at), None)
+    run = contact_at(values, at) or next((run for run in runs(values)[::-1] if run[1] <= at), None)
     if run is None:
         return None
     return _changed(values, _filled(_filled(values, run[1], at + 1, 1.0), at + 1, run[1], 0.0))
@@ -77,8 +77,8 @@ def shifted(values, at, by):
     if run is None:
         return None
     start, stop = run
-    before = max((other for _, other in _runs(values) if other < start), default=-np.inf)
-    after = min((other for other, _ in _runs(values) if other > stop - 1), default=np.inf)
+    before = max((other for _, other in runs(values) if other < start), default=-np.inf)
+    after = min((other for other, _ in runs(values) if other > stop - 1), default=np.inf)
     by = int(min(max(by, before + 1 - start), after - 1 - stop))
     own = values[start:stop]
     first, last = max(start + by, 0), min(stop + by, len(values))
@@ -89,7 +89,8 @@ def shifted(values, at, by):
     return new
 
 
-def _runs(values):
+def runs(values):
+    """(first, one past the last) index of each contact."""
     return [(int(first), int(stop)) for first, stop in contacts.runs(np.asarray(values) > _PLANTED)]
 
 

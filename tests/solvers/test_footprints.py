@@ -9,7 +9,6 @@ from footlock.solvers import contacts as labels_of
 from footlock.solvers import foot_skate
 from footlock.solvers import rotations as rot
 
-
 AWAY = np.array([0.04, -0.03])
 
 

@@ -1,0 +1,251 @@
+"""Edit Contact and Move Footprint: contacts by hand, at the playhead or over a range, and where they stand."""
+
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
+
+from ..rig import clip as clips
+from ..rig import contact_property, footprints, mapping, names, sources
+from ..rig.contact_property import PROTECTED
+from ..solvers import label_edits
+from ..solvers.errors import FootlockError
+from . import remove_sliding
+from .base import ActionOperator
+
+# How long a contact is that is made at the playhead, seconds.
+_LENGTH = 0.2
+_EDITS = (
+    ("PLANT", "Plant", "A new contact from this frame on, or over the range"),
+    ("FREE", "Free", "No contact at this frame, which is deleted as a whole, or in the range"),
+    ("SPLIT", "Split", "Lift the foot in this frame, so that the contact becomes two"),
+    ("JOIN", "Join", "Make one contact of those before and after this frame, or of this one and the next"),
+    ("START", "Start Here", "The contact, or the next one, begins in this frame"),
+    ("END", "End Here", "The contact, or the one before, ends with this frame"),
+    ("SHIFT", "Shift", "The whole contact some frames later or earlier"),
+)
+_DESCRIPTIONS = {name: description for name, _, description in _EDITS}
+# What is said where a leg has nothing of the kind to edit.
+_NOTHING = {
+    "PLANT": "is planted already in this frame",
+    "FREE": "has no contact in this frame",
+    "SPLIT": "has no contact of which this frame is the middle",
+    "JOIN": "has no two contacts to join here",
+    "START": "has no other contact that could begin in this frame",
+    "END": "has no other contact that could end in this frame",
+    "SHIFT": "has no contact in this frame, or no room to shift it",
+}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Contact curves of an action: ``values`` (frames, legs) at ``frames`` (n,) of it, at ``frame_rate`` Hz; ``at``:
+    the index of the frame that is edited."""
+
+    legs: names.LegMap
+    frames: np.ndarray
+    values: np.ndarray
+    frame_rate: float
+    at: int
+
+
+def labels(scene, armature, frame):
+    """The Labels of an armature's action, at a frame of the scene. Raises FootlockError where there is no clip, or the
+    frame is not in it."""
+    legs = mapping.of(armature)
+    frames, time = clips.grid(armature)
+    at = float(time.to_action(frame))
+    step = frames[1] - frames[0]
+    if not frames[0] - step < at < frames[-1] + step:
+        first, last = time.to_scene(frames[[0, -1]])
+        raise FootlockError(
+            f"Frame {frame:g} is outside the action, which goes from {first:g} to {last:g}: move the playhead into it."
+        )
+    values = contact_property.weights(armature, legs, frames)
+    values = np.zeros((len(frames), len(legs.legs))) if values is None else values
+    rate = clips.frame_rate(scene) / (step * time.scale)
+    return Labels(legs, frames, values, rate, int(np.abs(frames - at).argmin()))
+
+
+class ContactOperator(ActionOperator):
+    """Edits contacts of a leg, or of all, in a frame, and brings the correction up to date."""
+
+    leg: IntProperty(
+        name="Leg", description="Which leg of the list, from 0; -1 for all that have something to edit",
+        default=-1, min=-1,
+    )  # fmt: skip
+    frame: FloatProperty(
+        name="Frame", description="Frame of the scene that is edited; that of the playhead unless it is given",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    update: BoolProperty(
+        name="Update Result", description="Remove the sliding anew where it was removed before", default=True
+    )  # fmt: skip
+
+    def _labels(self, context, armature):
+        scene = context.scene
+        given = self.properties.is_property_set("frame")
+        found = labels(scene, armature, self.frame if given else scene.frame_current_final)
+        if self.leg >= len(found.legs.legs):
+            raise FootlockError(f"There is no leg {self.leg}: choose one of {len(found.legs.legs)}, from 0.")
+        return found
+
+    def _updated(self, context, armature, legs):
+        """What is said of the correction, which is made anew where there is one."""
+        if not self.update or sources.of(armature) is None:
+            return ""
+        try:
+            done = remove_sliding.remove_as_set(context.scene, armature, legs, context.scene.footlock)
+        except FootlockError as error:
+            return f" The result was not updated. {error}"
+        return f" {remove_sliding.sentence(legs, done)}"
+
+
+class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
+    bl_idname = "footlock.edit_contact"
+    bl_label = "Edit Contact"
+    bl_description = "Edit the contact of a foot in the frame of the playhead, and the result with it"
+
+    edit: EnumProperty(name="Edit", description="What is done to the contact", items=_EDITS, default="PLANT")
+    by: IntProperty(name="By", description="Frames by which a contact is shifted", default=1, soft_min=-10, soft_max=10)
+    use_range: BoolProperty(
+        name="Range", description="Plant, or free, from one frame to another and not at the playhead", default=False
+    )
+    range_start: IntProperty(name="From", description="First frame of the range", default=1)
+    range_end: IntProperty(name="To", description="Last frame of the range", default=1)
+
+    @classmethod
+    def description(cls, context, properties):
+        return bpy.app.translations.pgettext_tip(_DESCRIPTIONS[properties.edit])
+
+    def run(self, context, armature):
+        found = self._labels(context, armature)
+        which = range(len(found.legs.legs)) if self.leg < 0 else [self.leg]
+        edited = {i: new for i in which if (new := self._edited(found, found.values[:, i])) is not None}
+        if not edited:
+            who = found.legs.legs[self.leg].label if self.leg >= 0 else "No leg"
+            words = _NOTHING[self.edit] if self.leg >= 0 else "has anything to edit in this frame"
+            raise FootlockError(f"{who} {words}: move the playhead.")
+        states = contact_property.states(armature, found.legs)
+        for i in edited:
+            if states[i] in PROTECTED:
+                leg = found.legs.legs[i].label
+                raise FootlockError(
+                    f"The contact curve of {leg} is {states[i].value}: unlock and unmute it to edit it."
+                )
+        for i, new in edited.items():
+            self._write(armature, found, i, new)
+        mapping.remember(armature, found.legs)
+        mapping.forget(armature)
+        counts = ", ".join(
+            f"{found.legs.legs[i].label} {len(label_edits.runs(new))} contacts" for i, new in edited.items()
+        )
+        return f"{counts}.{self._updated(context, armature, found.legs)}"
+
+    def _edited(self, found, values):
+        """New values (frames,) of a leg, None where there is nothing to edit."""
+        at = found.at
+        if self.use_range and self.edit in ("PLANT", "FREE"):
+            first, last = self._range(found)
+            edit = label_edits.planted if self.edit == "PLANT" else label_edits.freed
+            new = edit(values, first, last)
+            return None if new is None or np.array_equal(new, values) else new
+        if self.edit == "PLANT":
+            return label_edits.made(values, at, round(_LENGTH * found.frame_rate))
+        if self.edit == "SHIFT":
+            return label_edits.shifted(values, at, self._frames(found))
+        edits = {
+            "FREE": label_edits.deleted,
+            "SPLIT": label_edits.split,
+            "JOIN": label_edits.joined,
+            "START": label_edits.started,
+            "END": label_edits.ended,
+        }
+        return edits[self.edit](values, at)
+
+    def _range(self, found):
+        """Indices of the first and last frame of the range."""
+        if self.range_end < self.range_start:
+            raise FootlockError(
+                f"The range ends at frame {self.range_end}, before it starts at {self.range_start}: set its end later."
+            )
+        return (int(np.abs(found.frames - frame).argmin()) for frame in (self.range_start, self.range_end))
+
+    def _frames(self, found):
+        """By how many of the clip's frames a contact is shifted."""
+        return round(self.by / (found.frames[1] - found.frames[0]))
+
+    def _write(self, armature, found, leg, new):
+        frames, old = found.frames, found.values[:, leg]
+        changed = np.flatnonzero(new != old)
+        values = found.values.copy()
+        values[:, leg] = new
+        others = [i for i in range(values.shape[1]) if i != leg]
+        span, bone = (frames[changed[0]], frames[changed[-1]]), found.legs.legs[leg].bearer
+        contact_property.write(armature, found.legs, frames, values, span, skip=others)
+        if self.edit == "FREE":
+            footprints.forget(armature, bone, span)
+        elif self.edit == "SHIFT":
+            start, stop = label_edits.contact_at(old, found.at)
+            by = self._frames(found) * (frames[1] - frames[0])
+            footprints.shift(armature, bone, (frames[start], frames[stop - 1]), by)
+
+
+class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
+    bl_idname = "footlock.move_footprint"
+    bl_label = "Move Footprint"
+    bl_description = "Have a contact stand elsewhere, or turned: the rest of the motion follows as little as it can"
+
+    offset: FloatVectorProperty(
+        name="Move (m)", description="Where the footprint goes from where it is, in the world, metres: over the floor,"
+        " and up from it", size=3, precision=3, step=1,
+    )  # fmt: skip
+    turn: FloatProperty(
+        name="Turn", description="By how much the foot turns about the vertical", subtype="ANGLE", default=0.0
+    )
+
+    def run(self, context, armature):
+        legs = mapping.of(armature)
+        if self.leg < 0:
+            raise FootlockError("No footprint is chosen: click one in the viewport.")
+        if context.scene.footlock.method == "runtime":
+            raise FootlockError(
+                "The runtime lock holds feet where they land: set Method to Whole Clip to move footprints."
+            )
+        found = self._labels(context, armature)
+        clip = clips.read(context.scene, armature, legs, context.scene.footlock.unit)
+        run = label_edits.contact_at(found.values[:, self.leg], found.at)
+        if run is None:
+            raise FootlockError(f"{legs.legs[self.leg].label} has no contact in this frame: choose another footprint.")
+        bone, span = legs.legs[self.leg].bearer, (clip.frames[run[0]], clip.frames[run[1] - 1])
+        old = footprints.of_contact(armature, bone, span)
+        middle = float(clip.frames[(run[0] + run[1]) // 2])
+        toe = np.median(clip.leg_pose().toe[run[0] : run[1], self.leg], axis=0)
+        old = old or footprints.Footprint(bone, middle)
+        there = toe if old.place is None else footprints.world(clip, old)
+        place = footprints.in_armature(clip, old.frame, there + np.array([*self.offset[:2], 0.0]))
+        new = replace(old, place=place, lift=old.lift + self.offset[2], turn=old.turn + self.turn)
+        footprints.put(armature, new, span)
+        return f"The footprint of {legs.legs[self.leg].label} moved.{self._updated(context, armature, legs)}"
+
+
+class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
+    bl_idname = "footlock.reset_footprint"
+    bl_label = "Reset Footprint"
+    bl_description = "Have the contact stand where the correction finds best, as before it was moved"
+
+    def run(self, context, armature):
+        found = self._labels(context, armature)
+        which = range(len(found.legs.legs)) if self.leg < 0 else [self.leg]
+        count = 0
+        for i in which:
+            run = label_edits.contact_at(found.values[:, i], found.at)
+            span = run and (found.frames[run[0]], found.frames[run[1] - 1])
+            bone = found.legs.legs[i].bearer
+            if span and footprints.of_contact(armature, bone, span):
+                footprints.forget(armature, bone, span)
+                count += 1
+        if not count:
+            raise FootlockError("No footprint was moved by hand here: choose another one.")
+        return f"{count} footprints are where they were found.{self._updated(context, armature, found.legs)}"

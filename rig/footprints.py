@@ -1,0 +1,108 @@
+"""Where contacts shall stand, moved or turned by hand: kept with the action whose contacts they are.
+
+A footprint is known by a frame within its contact, so that it stays with it when that is trimmed or split, and goes
+with it. Its place is kept in the space of the armature, which it goes with when the character is put elsewhere.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from ..solvers import contacts, foot_skate
+from . import compat, contact_property
+
+_FOOTPRINTS = "footlock_footprints"
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """``bone`` that bears the contact; ``frame`` of the action within it; ``place`` of the toe in armature space, or
+    None where only the rest is given; ``lift`` over the ground, metres; ``turn`` about the vertical, radians."""
+
+    bone: str
+    frame: float
+    place: tuple | None = None
+    lift: float = 0.0
+    turn: float = 0.0
+
+
+def stored(armature):
+    """The Footprints of the action in use."""
+    found = armature.animation_data.action.get(_key(armature))
+    return [Footprint(**one) for one in json.loads(found)] if isinstance(found, str) else []
+
+
+def of_contact(armature, bone, span):
+    """The Footprint of a contact from one frame of the action to another, or None."""
+    return next((one for one in stored(armature) if _within(one, bone, span)), None)
+
+
+def put(armature, footprint, span):
+    """Store a Footprint in place of any other of its contact, from one frame of the action to another."""
+    _store(armature, [*(one for one in stored(armature) if not _within(one, footprint.bone, span)), footprint])
+
+
+def forget(armature, bone, span):
+    """No footprint for the contact from one frame of the action to another."""
+    _store(armature, [one for one in stored(armature) if not _within(one, bone, span)])
+
+
+def shift(armature, bone, span, by):
+    """A contact from one frame of the action to another has come so many frames later."""
+    found = stored(armature)
+    _store(armature, [replace(one, frame=one.frame + by) if _within(one, bone, span) else one for one in found])
+
+
+def given(armature, clip, weights):
+    """The foot_skate.Footprints of a Clip whose contacts have ``weights`` (frames, legs); None without any. Those whose
+    contact is gone mean nothing."""
+    found = stored(armature)
+    if not found:
+        return None
+    shape, planted = weights.shape, weights > contact_property.LEVEL
+    made = foot_skate.Footprints(np.full((*shape, 2), np.nan), np.zeros(shape), np.zeros(shape))
+    for i, leg in enumerate(clip.legs.legs):
+        for start, stop in contacts.runs(planted[:, i]):
+            span = clip.frames[start], clip.frames[stop - 1]
+            footprint = next((one for one in found if _within(one, leg.bearer, span)), None)
+            if footprint is None:
+                continue
+            if footprint.place is not None:
+                made.places[start:stop, i] = world(clip, footprint)[:2]
+            made.lift[start:stop, i], made.turn[start:stop, i] = footprint.lift, footprint.turn
+    return made
+
+
+def world(clip, footprint):
+    """The place (3,) of a Footprint in the world, metres."""
+    matrix = _space(clip, footprint.frame)
+    return matrix[:3, :3] @ np.array(footprint.place) + matrix[:3, 3]
+
+
+def in_armature(clip, frame, place):
+    """A place (3,) in the world, metres, in the space that the armature has in a frame of the action."""
+    matrix = _space(clip, frame)
+    return tuple(np.linalg.solve(matrix[:3, :3], np.asarray(place, float) - matrix[:3, 3]).tolist())
+
+
+def _space(clip, frame):
+    if len(clip.world_from_armature) == 1:
+        return clip.world_from_armature[0]
+    return clip.world_from_armature[np.abs(clip.frames - frame).argmin()]
+
+
+def _within(footprint, bone, span):
+    return footprint.bone == bone and span[0] <= footprint.frame <= span[1]
+
+
+def _store(armature, found):
+    action = armature.animation_data.action
+    if found:
+        action[_key(armature)] = json.dumps([asdict(one) for one in found])
+    else:
+        action.pop(_key(armature), None)
+
+
+def _key(armature):
+    return f"{_FOOTPRINTS}_{compat.slot_handle(armature)}"

@@ -1,0 +1,282 @@
+"""Contacts edited at the playhead, footprints moved and turned, and the result that follows."""
+
+import unittest
+
+import bpy
+import numpy as np
+from blender import rigs
+from blender.test_actions import FRAMES, TOES
+from blender.test_results import ResultCase
+
+from footlock.rig import compat, contact_property, curves, footprints, mapping, sources
+
+
+class EditCase(ResultCase):
+    def setUp(self):
+        super().setUp()
+        self.armature = self.walker()
+
+    def now(self):
+        """Weights (frames, legs) of the contact curves."""
+        return contact_property.weights(self.armature, mapping.of(self.armature), FRAMES)
+
+    def contact(self, leg=0, which=1):
+        """(first, last) frame of a contact."""
+        from footlock.solvers import contacts
+
+        start, stop = contacts.runs(self.now()[:, leg] > 0.5)[which]
+        return int(FRAMES[start]), int(FRAMES[stop - 1])
+
+    def edit(self, edit, frame=None, **options):
+        if frame is not None:
+            rigs.set_frame(self.scene, frame)
+        with rigs.reports() as said:
+            self.assertEqual(bpy.ops.footlock.edit_contact(edit=edit, **options), {"FINISHED"})
+        return said[0]
+
+    def toe(self, leg, span):
+        return rigs.evaluated(self.armature, FRAMES, TOES)[0][
+            int(span[0] - FRAMES[0]) : int(span[1] - FRAMES[0]) + 1, leg
+        ]
+
+
+class AtThePlayhead(EditCase):
+    def test_free_takes_the_whole_contact(self):
+        first, last = self.contact()
+        before = self.now()
+        said = self.edit("FREE", first + 1, leg=0)
+        self.assertIn("Left", said)
+        wanted = before.copy()
+        wanted[first - 1 : last, 0] = 0.0
+        np.testing.assert_array_equal(self.now(), wanted)
+
+    def test_other_legs_and_keys_stay(self):
+        held = rigs.dump(self.armature)
+        first, _ = self.contact()
+        self.edit("SPLIT", first + 2, leg=0)
+        path = f'{self.armature.pose.bones[TOES[0]].path_from_id()}["contact"]'
+        self.assertEqual(self.changed(self.armature, held), {path})
+
+    def test_split_and_join(self):
+        first, last = self.contact()
+        before = self.now()
+        self.edit("SPLIT", first + 2, leg=0)
+        self.assertEqual(self.now()[first + 1, 0], 0.0)
+        self.assertEqual(self.contact(), (first, first + 1))
+        self.edit("JOIN", first + 2, leg=0)
+        np.testing.assert_array_equal(self.now(), before)
+        self.assertEqual(self.contact(), (first, last))
+
+    def test_start_and_end_here(self):
+        first, last = self.contact()
+        self.edit("START", first + 2, leg=0)
+        self.edit("END", last - 1, leg=0)
+        self.assertEqual(self.contact(), (first + 2, last - 1))
+        self.edit("START", first - 1, leg=0)
+        self.assertEqual(self.contact(), (first - 1, last - 1))
+
+    def test_shift(self):
+        first, last = self.contact()
+        self.edit("SHIFT", first, leg=0, by=2)
+        self.assertEqual(self.contact(), (first + 2, last + 2))
+        self.edit("SHIFT", leg=0, by=-2, frame=first + 2)
+        self.assertEqual(self.contact(), (first, last))
+
+    def test_plant(self):
+        first, _ = self.contact()
+        self.edit("FREE", first, leg=0)
+        self.edit("PLANT", first, leg=0)
+        length = self.contact()[1] - first + 1
+        self.assertEqual(length, round(0.2 * self.scene.render.fps))
+
+    def test_over_a_range_of_all_legs(self):
+        self.edit("FREE", use_range=True, range_start=1, range_end=60)
+        self.assertFalse(self.now().any())
+        self.edit("PLANT", use_range=True, range_start=10, range_end=20)
+        wanted = np.zeros((60, 2))
+        wanted[9:20] = 1.0
+        np.testing.assert_array_equal(self.now(), wanted)
+
+    def test_a_curve_that_a_person_made_is_kept_outside(self):
+        path = f'{self.armature.pose.bones[TOES[0]].path_from_id()}["contact"]'
+        curve = curves.by_path(self.armature)[path, 0]
+        first, last = self.contact()
+        key = curve.keyframe_points.insert(last + 3, 0.4)
+        key.interpolation = "LINEAR"
+        curve.update()
+        self.edit("SPLIT", first + 2, leg=0)
+        curve = curves.by_path(self.armature)[path, 0]
+        self.assertAlmostEqual(curve.evaluate(last + 3), 0.4, places=6)
+        self.assertEqual([k.interpolation for k in curve.keyframe_points if k.co[0] == last + 3], ["LINEAR"])
+
+    def test_an_action_without_curves_gets_one(self):
+        for leg in mapping.of(self.armature).legs:
+            path = f'{self.armature.pose.bones[leg.bearer].path_from_id()}["contact"]'
+            compat.remove_fcurve(self.armature, path, 0)
+        self.edit("PLANT", 12, leg=1)
+        self.assertEqual(self.contact(1, 0)[0], 12)
+
+    def test_refusals(self):
+        first, _ = self.contact()
+        held = rigs.everything()
+        for words, options in (
+            ("has no contact in this frame: move", {"edit": "FREE", "leg": 0, "frame": first - 1.0}),
+            ("is planted already", {"edit": "PLANT", "leg": 0, "frame": float(first)}),
+            ("outside the action", {"edit": "FREE", "frame": 900.0}),
+            ("There is no leg 7", {"edit": "FREE", "leg": 7}),
+            ("ends at frame 3, before", {"edit": "FREE", "use_range": True, "range_start": 5, "range_end": 3}),
+        ):
+            with self.assertRaisesRegex(RuntimeError, words):
+                bpy.ops.footlock.edit_contact(**options)
+        self.assertEqual(rigs.everything(), held)
+        path = f'{self.armature.pose.bones[TOES[0]].path_from_id()}["contact"]'
+        curves.by_path(self.armature)[path, 0].lock = True
+        with self.assertRaisesRegex(RuntimeError, "is locked: unlock"):
+            bpy.ops.footlock.edit_contact(edit="FREE", leg=0, frame=float(first))
+
+    def test_frames_of_a_fast_clip_in_a_slow_scene(self):
+        for curve in compat.fcurves(self.armature):
+            at, values = curves.keys(curve)
+            kind = "CONSTANT" if curves.is_own(curve.data_path) else "LINEAR"
+            curve.keyframe_points.clear()
+            curves.write(curve, 1.0 + (at - 1.0) / 5.0, values, kind)
+        frames = 1.0 + (FRAMES - 1.0) / 5.0
+        legs = mapping.of(self.armature)
+        before = contact_property.weights(self.armature, legs, frames)
+        start = int(np.flatnonzero(np.diff(before[:, 0]) > 0)[0]) + 1
+        self.edit("SHIFT", leg=0, frame=float(frames[start]), by=1)
+        after = contact_property.weights(self.armature, legs, frames)
+        np.testing.assert_array_equal(after[start : start + 5, 0], 0.0)
+        self.assertEqual(after[start + 5, 0], 1.0)
+
+
+class Result(EditCase):
+    def test_it_follows_the_contacts(self):
+        self.run_removal()
+        source = sources.of(self.armature)
+        first, last = self.contact()
+        self.assertLess(np.ptp(self.toe(0, (first, last)), axis=0).max(), 1e-4)
+        said = self.edit("FREE", first, leg=0)
+        self.assertIn("slide", said)
+        self.assertGreater(np.ptp(self.toe(0, (first, last)), axis=0).max(), 1e-2)
+        self.edit("PLANT", leg=0, use_range=True, range_start=first, range_end=last)
+        self.assertLess(np.ptp(self.toe(0, (first, last)), axis=0).max(), 1e-4)
+        self.assertEqual(sources.of(self.armature), source)
+
+    def test_the_last_contact_gone_is_the_source(self):
+        before = self.toes(self.armature)
+        self.run_removal()
+        self.edit("FREE", use_range=True, range_start=1, range_end=60)
+        np.testing.assert_array_equal(self.toes(self.armature), before)
+
+    def test_without_update_it_stays(self):
+        self.run_removal()
+        before = self.toes(self.armature)
+        self.edit("FREE", self.contact()[0], leg=0, update=False)
+        np.testing.assert_array_equal(self.toes(self.armature), before)
+
+    def test_one_step_of_undo(self):
+        self.run_removal()
+        bpy.ops.ed.undo_push(message="corrected")
+        before = self.toes(self.armature)
+        frame = float(self.contact()[0])
+        bpy.ops.footlock.edit_contact("EXEC_DEFAULT", True, edit="FREE", leg=0, frame=frame)
+        self.assertGreater(np.abs(self.toes(self.armature) - before).max(), 1e-2)
+        bpy.ops.ed.undo()
+        self.armature = bpy.context.object
+        np.testing.assert_array_equal(self.toes(self.armature), before)
+
+    def test_what_cannot_be_updated_is_said(self):
+        self.run_removal()
+        self.scene.footlock.ground = "OBJECT"
+        said = self.edit("SPLIT", self.contact()[0] + 2, leg=0)
+        self.assertIn("The result was not updated. There is no object", said)
+
+
+class Footprints(EditCase):
+    def setUp(self):
+        super().setUp()
+        self.run_removal()
+        self.span = self.contact()
+
+    def move(self, **options):
+        with rigs.reports() as said:
+            done = bpy.ops.footlock.move_footprint(leg=0, frame=float(self.span[0]), **options)
+        self.assertEqual(done, {"FINISHED"})
+        return said[0]
+
+    def test_the_contact_stands_there(self):
+        before = self.toe(0, self.span)
+        said = self.move(offset=(0.03, -0.02, 0.0))
+        self.assertIn("The footprint of Left moved. Left", said)
+        toe = self.toe(0, self.span)
+        self.assertLess(np.ptp(toe, axis=0).max(), 1e-4)
+        np.testing.assert_allclose(toe[0] - before[0], (0.03, -0.02, 0.0), atol=1e-4)
+
+    def test_moves_add_up(self):
+        before = self.toe(0, self.span)[0]
+        for _ in range(2):
+            self.move(offset=(0.02, 0.0, 0.01))
+        np.testing.assert_allclose(self.toe(0, self.span)[0] - before, (0.04, 0.0, 0.02), atol=1e-4)
+        self.assertEqual(len(footprints.stored(self.armature)), 1)
+
+    def test_it_stays_where_it_was_put_in_other_runs_and_files(self):
+        self.move(offset=(0.03, -0.02, 0.0))
+        toe = self.toe(0, self.span)
+        self.armature = self.reopened(self.armature.name)
+        self.run_removal()
+        np.testing.assert_allclose(self.toe(0, self.span), toe, atol=1e-6)
+
+    def test_the_foot_turns_about_the_toe(self):
+        def heading():
+            heads = rigs.evaluated(self.armature, FRAMES, ["foot.L", "toe.L"])[0]
+            foot = (heads[:, 1] - heads[:, 0])[int(self.span[0]) : int(self.span[1]) - 1]
+            return np.unwrap(np.arctan2(foot[:, 1], foot[:, 0]))
+
+        before, toe = heading(), self.toe(0, self.span)
+        self.move(turn=0.3)
+        np.testing.assert_allclose(heading() - before, 0.3, atol=0.02)
+        np.testing.assert_allclose(self.toe(0, self.span), toe, atol=1e-4)
+
+    def test_reset(self):
+        before = self.toes(self.armature)
+        self.move(offset=(0.03, -0.02, 0.01), turn=0.2)
+        bpy.ops.footlock.reset_footprint(leg=0, frame=float(self.span[0]))
+        np.testing.assert_allclose(self.toes(self.armature), before, atol=1e-6)
+        with self.assertRaisesRegex(RuntimeError, "No footprint was moved"):
+            bpy.ops.footlock.reset_footprint(leg=0, frame=float(self.span[0]))
+
+    def test_it_goes_with_its_contact(self):
+        self.move(offset=(0.03, -0.02, 0.0))
+        self.edit("SHIFT", leg=0, frame=float(self.span[0]), by=1)
+        span = self.span[0] + 1, self.span[1] + 1
+        one = footprints.of_contact(self.armature, TOES[0], span)
+        self.assertIsNotNone(one)
+        toe = self.toe(0, span)
+        np.testing.assert_allclose(toe, np.broadcast_to(toe[0], toe.shape), atol=1e-4)
+        self.edit("FREE", leg=0, frame=float(span[0]))
+        self.assertEqual(footprints.stored(self.armature), [])
+
+    def test_the_armature_elsewhere(self):
+        self.move(offset=(0.03, -0.02, 0.0))
+        here = self.toe(0, self.span)
+        self.armature.rotation_euler = (0.0, 0.0, 0.7)
+        self.armature.location = (2.0, 1.0, 0.0)
+        bpy.context.view_layer.update()
+        self.run_removal()
+        turned = np.array(self.armature.matrix_world)[:3, :3]
+        there = self.toe(0, self.span)
+        np.testing.assert_allclose(there, here @ turned.T + (2.0, 1.0, 0.0), atol=1e-4)
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(RuntimeError, "No footprint is chosen"):
+            bpy.ops.footlock.move_footprint(offset=(0.1, 0.0, 0.0))
+        with self.assertRaisesRegex(RuntimeError, "has no contact in this frame"):
+            bpy.ops.footlock.move_footprint(leg=0, frame=float(self.span[0] - 1), offset=(0.1, 0.0, 0.0))
+        self.scene.footlock.method = "runtime"
+        with self.assertRaisesRegex(RuntimeError, "holds feet where they land"):
+            bpy.ops.footlock.move_footprint(leg=0, frame=float(self.span[0]), offset=(0.1, 0.0, 0.0))
+
+
+if __name__ == "__main__":
+    unittest.main()
