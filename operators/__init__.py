@@ -4,6 +4,7 @@ import bpy
 
 from . import (
     bake_nla,
+    compare,
     detect_contacts,
     edit_contacts,
     edit_legs,
@@ -31,6 +32,7 @@ classes = (
     edit_contacts.FOOTLOCK_OT_edit_contact,
     edit_contacts.FOOTLOCK_OT_move_footprint,
     edit_contacts.FOOTLOCK_OT_reset_footprint,
+    compare.FOOTLOCK_OT_compare,
     revert.FOOTLOCK_OT_revert,
     revert.FOOTLOCK_OT_copy_action,
     bake_nla.FOOTLOCK_OT_bake_nla,

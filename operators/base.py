@@ -1,6 +1,6 @@
 """What all operators share: which armature they work on, and how an error reaches the user."""
 
-from ..rig import mapping, nla, results
+from ..rig import mapping, nla, results, sources
 from ..solvers.errors import FootlockError
 
 
@@ -43,6 +43,9 @@ class ActionOperator(ArmatureOperator):
     @classmethod
     def poll(cls, context):
         if not super().poll(context):
+            return False
+        if sources.shows_source(context.object):
+            cls.poll_message_set("The source is shown for comparison: click Compare to go back")
             return False
         data = context.object.animation_data
         if data is None or data.action is None:

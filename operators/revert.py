@@ -19,6 +19,9 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
     def poll(cls, context):
         if not super().poll(context):
             return False
+        if sources.compared(context.object) is not None:
+            cls.poll_message_set("The source is shown for comparison: click Compare to go back")
+            return False
         if sources.of(context.object) is None:
             cls.poll_message_set("The action was not corrected by Footlock")
             return False

@@ -12,11 +12,14 @@ from contextlib import contextmanager
 
 import bpy
 
+from ..solvers.errors import FootlockError
 from . import compat, curves, results
 
 # Properties of a corrected action, with the handle of the slot: its source; the names of the bones whose curves a
 # correction read, and what these were after it.
 _SOURCE, _CORRECTED = "footlock_source", "footlock_corrected"
+# While the source is shown: whether the corrected action had a fake user; the influence that a layer had.
+_FAKE_USER, _INFLUENCE = "footlock_compared_fake_user", "footlock_compared_influence"
 
 
 def of(armature):
@@ -120,6 +123,48 @@ def in_place(armature):
         and of(armature) is not None
         and _known(armature) is not None
     )
+
+
+def compared(armature):
+    """The corrected action in whose place an armature shows the source, or None."""
+    corrected = armature.footlock_compared
+    return corrected if corrected is not None and armature.animation_data is not None else None
+
+
+def shows_source(armature):
+    """True while the source is shown for comparison."""
+    found = results.layer(armature)
+    return compared(armature) is not None or bool(found and _INFLUENCE in found[1].action)
+
+
+def compare(armature):
+    """Show the source in place of the correction, or the correction again, at once. Raises FootlockError in tweak mode,
+    and where nothing was corrected."""
+    data = armature.animation_data
+    corrected, found = compared(armature), results.layer(armature)
+    if data is not None and data.use_tweak_mode:
+        raise FootlockError("A strip is being tweaked: leave tweak mode (Tab in the NLA Editor) and compare again.")
+    if corrected is not None:
+        compat.assign(armature, corrected, compat.slot_handle(armature))
+        corrected.use_fake_user = corrected.pop(_FAKE_USER, False)
+        armature.footlock_compared = None
+    elif found:
+        action = found[1].action
+        before = results.influence(armature)
+        if _INFLUENCE not in action:
+            action[_INFLUENCE] = before
+        results.set_influence(armature, 0.0 if before > 0.0 else action.pop(_INFLUENCE))
+    else:
+        source = of(armature)
+        if source is None:
+            raise FootlockError(f"“{armature.name}” was not corrected yet: click Remove Sliding first.")
+        corrected = data.action
+        # Nothing else may use it meanwhile, and Blender does not save what nothing uses.
+        corrected[_FAKE_USER] = corrected.use_fake_user
+        corrected.use_fake_user = True
+        armature.footlock_compared = corrected
+        compat.assign(armature, *source)
+    armature.update_tag(refresh={"TIME"})
 
 
 def _known(armature):

@@ -243,7 +243,12 @@ def _draw_subject(layout, armature):
 
 def _draw_way_back(layout, armature):
     """How much of a correction layer shows, and the way back from it or from a copy."""
-    if sources.of(armature) is None:
+    shown = sources.shows_source(armature)
+    if not shown and sources.of(armature) is None:
+        return
+    text = "Show Correction" if shown else "Show Source"
+    layout.operator("footlock.compare", text=text, icon="HIDE_OFF", depress=shown)
+    if shown and not results.layer(armature):
         return
     if results.layer(armature):
         layout.prop(armature, "footlock_influence", slider=True)

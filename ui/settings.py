@@ -21,8 +21,13 @@ def register():
         min=0.0, max=1.0, subtype="FACTOR", options=set(), override={"LIBRARY_OVERRIDABLE"},
         get=results.influence, set=results.set_influence,
     )  # fmt: skip
+    bpy.types.Object.footlock_compared = PointerProperty(
+        type=bpy.types.Action, name="Compared", description="The corrected action while its source is shown",
+        override={"LIBRARY_OVERRIDABLE"},
+    )  # fmt: skip
 
 
 def unregister():
+    del bpy.types.Object.footlock_compared
     del bpy.types.Object.footlock_influence
     del bpy.types.Scene.footlock

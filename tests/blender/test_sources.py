@@ -104,7 +104,6 @@ class Again(SourceCase):
         curve = rigs.curve_of(self.armature, "thigh.L", "rotation", 1)
         np.testing.assert_array_equal(curves.sample(curve, FRAMES), played)
 
-
     def test_contacts_are_detected_on_the_source(self):
         paths = {key: curve for key, curve in curves.by_path(self.armature).items() if curves.is_own(key[0])}
         bpy.ops.footlock.detect_contacts(replace_edited=True)
@@ -179,6 +178,78 @@ class WayBack(SourceCase):
         self.assertIsNotNone(results.original(self.armature.animation_data.action))
         bpy.ops.footlock.revert()
         self.assertEqual(others(self.armature), self.before)
+
+
+class Compare(SourceCase):
+    def compare(self):
+        self.assertEqual(bpy.ops.footlock.compare(), {"FINISHED"})
+
+    def check(self, result):
+        source = self.toes(self.armature)
+        held = others(self.armature)
+        self.remove(result=result) if result == "IN_PLACE" else self.assertEqual(
+            bpy.ops.footlock.remove_sliding(result=result), {"FINISHED"}
+        )
+        corrected = self.toes(self.armature)
+        self.assertGreater(np.abs(corrected - source).max(), 1e-3)
+        for _ in range(2):
+            self.compare()
+            np.testing.assert_allclose(self.toes(self.armature), source, atol=1e-6)
+            with self.assertRaisesRegex(RuntimeError, "The source is shown"):
+                bpy.ops.footlock.detect_contacts()
+            self.compare()
+            np.testing.assert_allclose(self.toes(self.armature), corrected, atol=1e-6)
+        bpy.ops.footlock.revert()
+        self.assertEqual(others(self.armature), held)
+
+    def test_in_place(self):
+        self.check("IN_PLACE")
+
+    def test_a_new_action(self):
+        self.check("NEW")
+
+    def test_a_layer(self):
+        self.check("LAYER")
+
+    def test_a_layer_that_shows_in_part(self):
+        bpy.ops.footlock.remove_sliding(result="LAYER")
+        self.armature.footlock_influence = 0.5
+        self.compare()
+        self.assertEqual(self.armature.footlock_influence, 0.0)
+        self.compare()
+        self.assertEqual(self.armature.footlock_influence, 0.5)
+
+    def test_both_outlive_the_file(self):
+        self.remove()
+        corrected = self.toes(self.armature)
+        self.compare()
+        self.armature = self.reopened(self.armature.name)
+        self.assertTrue(sources.shows_source(self.armature))
+        self.compare()
+        np.testing.assert_allclose(self.toes(self.armature), corrected, atol=1e-6)
+        self.assertFalse(self.armature.animation_data.action.use_fake_user)
+        self.assertEqual(self.armature.animation_data.action.users, 1)
+
+    def test_undo(self):
+        self.remove()
+        bpy.ops.ed.undo_push(message="corrected")
+        bpy.ops.footlock.compare("EXEC_DEFAULT", True)
+        self.assertTrue(sources.shows_source(bpy.context.object))
+        bpy.ops.ed.undo()
+        self.assertFalse(sources.shows_source(bpy.context.object))
+
+    def test_a_corrected_action_that_is_gone(self):
+        self.remove()
+        action = self.armature.animation_data.action
+        self.compare()
+        bpy.data.actions.remove(action)
+        self.assertFalse(sources.shows_source(self.armature))
+        with self.assertRaisesRegex(RuntimeError, "Nothing was corrected"):
+            bpy.ops.footlock.compare()
+
+    def test_nothing_to_compare(self):
+        with self.assertRaisesRegex(RuntimeError, "Nothing was corrected"):
+            bpy.ops.footlock.compare()
 
 
 if __name__ == "__main__":

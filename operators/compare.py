@@ -1,0 +1,27 @@
+"""Compare: the source and the correction by turns."""
+
+import bpy
+
+from ..rig import sources
+from .base import ArmatureOperator
+
+
+class FOOTLOCK_OT_compare(ArmatureOperator, bpy.types.Operator):
+    bl_idname = "footlock.compare"
+    bl_label = "Compare"
+    bl_description = (
+        "Switch between the animation as it was before the correction and the corrected one, at the playhead"
+    )
+
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        if not sources.shows_source(context.object) and sources.of(context.object) is None:
+            cls.poll_message_set("Nothing was corrected yet: click Remove Sliding")
+            return False
+        return True
+
+    def run(self, context, armature):
+        sources.compare(armature)
+        return "The source is shown." if sources.shows_source(armature) else "The correction is shown."
