@@ -10,6 +10,8 @@ class ArmatureOperator:
     not clear which the legs are, the panel gets the question: nothing else changes by it."""
 
     bl_options = {"REGISTER", "UNDO"}
+    # The panel shows what a run said until the next one.
+    remembered = False
 
     @classmethod
     def poll(cls, context):
@@ -34,11 +36,15 @@ class ArmatureOperator:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self.report({"INFO"}, message)
+        if self.remembered:
+            remember(context.object, message)
         return {"FINISHED"}
 
 
 class ActionOperator(ArmatureOperator):
     """Works on the active armature's action."""
+
+    remembered = True
 
     @classmethod
     def poll(cls, context):
@@ -57,6 +63,13 @@ class ActionOperator(ArmatureOperator):
                 cls.poll_message_set("Assign or import an animation first")
             return False
         return True
+
+
+def remember(armature, message):
+    """Keep what a run said with the action, for the panel to show."""
+    action = results.subject(armature)
+    if action is not None and action.library is None:
+        action.footlock_said = message
 
 
 def legs_note(legs):

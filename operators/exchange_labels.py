@@ -58,6 +58,7 @@ class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, 
     bl_label = "Export Contacts"
     bl_description = "Write the contact curves as a JSON file, one value a frame"
     bl_options = {"REGISTER"}
+    remembered = False
 
     filename_ext = ".json"
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})

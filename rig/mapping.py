@@ -308,6 +308,9 @@ def _kept_in_action(armature):
 
 def forget(armature):
     """Nothing is found or done that the panel could show."""
+    action = results.subject(armature)
+    if action is not None and action.library is None:
+        action.footlock_said = ""
     if _stores(armature):
         armature.data.footlock.result_action = armature.data.footlock.found_action = ""
 

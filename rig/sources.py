@@ -127,8 +127,10 @@ def in_place(armature):
 
 def compared(armature):
     """The corrected action in whose place an armature shows the source, or None."""
-    corrected = armature.footlock_compared
-    return corrected if corrected is not None and armature.animation_data is not None else None
+    # Up to 4.5 a look at a property that is not set makes it.
+    if armature.animation_data is None or not armature.is_property_set("footlock_compared"):
+        return None
+    return armature.footlock_compared
 
 
 def shows_source(armature):
@@ -147,7 +149,7 @@ def compare(armature):
     if corrected is not None:
         compat.assign(armature, corrected, compat.slot_handle(armature))
         corrected.use_fake_user = corrected.pop(_FAKE_USER, False)
-        armature.footlock_compared = None
+        armature.property_unset("footlock_compared")
     elif found:
         action = found[1].action
         before = results.influence(armature)

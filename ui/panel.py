@@ -1,29 +1,27 @@
-"""The Footlock tab in the sidebar of the 3D viewport. It shows what is stored and computes nothing."""
+"""The Footlock tab: its first panel, and what all panels share. They show what is stored and compute nothing.
+
+The tab is in the sidebar of the 3D viewport. Its first panel and those that belong to the frames of the action are in
+the sidebars of the Dope Sheet and the Graph Editor, too.
+"""
+
+import textwrap
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import properties
+from ..rig import clip as clips
 from ..rig import mapping as legs_of
-from ..rig import nla, presets, results, sources
-from ..rig.names import ROLES
+from ..rig import nla, results, sources
 
-_MM = 1000.0
 # How much larger than usual the buttons are that a new user shall see first.
 _BUTTON_SCALE = 1.5
 # Share of the width that captions take, as in Blender's own panels.
 _CAPTION = 0.4
-
-
-def _armature(context):
-    """The armature that the operators would work on, or None."""
-    armature = context.object
-    return armature if armature is not None and armature.type == "ARMATURE" else None
-
-
-def _action(armature):
-    """The action that is shown: that in use, or of the correction layer, or None."""
-    return results.subject(armature)
+# Pixels that a letter takes on average at a resolution scale of 1, and letters in a line where there is no region.
+_LETTER, _LETTERS = 6.5, 40
+# The editors, by what the names of the panels in them end with.
+_EDITORS = {"": "VIEW_3D", "_dope_sheet": "DOPESHEET_EDITOR", "_graph": "GRAPH_EDITOR"}
 
 
 class FootlockPanel:
@@ -48,325 +46,149 @@ class FootlockSubPanel(FootlockPanel):
         return layout
 
 
-class FOOTLOCK_PT_main(FootlockPanel, bpy.types.Panel):
+def in_editors(name, panel):
+    """The panel as one class for each editor, the first that of the viewport."""
+    parent = getattr(panel, "bl_parent_id", None)
+    found = []
+    for ending, editor in _EDITORS.items():
+        own = {"bl_space_type": editor, "__module__": panel.__module__}
+        if parent:
+            own["bl_parent_id"] = parent + ending
+        found.append(type(name + ending, (panel, bpy.types.Panel), own))
+    return tuple(found)
+
+
+class Main(FootlockPanel):
     bl_label = "Footlock"
+
+    def draw_header_preset(self, context):
+        self.layout.emboss = "NONE"
+        self.layout.popover(panel="FOOTLOCK_PT_presets", icon="PRESET", text="")
 
     def draw(self, context):
         layout = self.layout
         settings = context.scene.footlock
-        _draw_subject(layout.column(align=True), _armature(context))
+        armature = armature_of(context)
+        _draw_subject(layout.column(align=True), armature, context.scene)
         buttons = layout.column()
         buttons.scale_y = _BUTTON_SCALE
         detect = buttons.operator("footlock.detect_contacts")
         properties.copy(properties.DetectionProperties, settings, detect)
-        properties.copy(properties.ResultProperties, settings, buttons.operator("footlock.fit_root"))
         remove = buttons.operator("footlock.remove_sliding")
         properties.copy(properties.RemovalProperties, settings, remove)
-        if _armature(context) is not None:
-            _draw_way_back(layout.column(), _armature(context))
+        if armature is not None:
+            _draw_root_hint(layout.column(align=True), armature, settings)
+            _draw_way_back(layout.row(align=True), armature)
+            action = action_of(armature)
+            if action is not None and action.footlock_said:
+                draw_text(layout.column(align=True), action.footlock_said, context)
 
 
-class FOOTLOCK_PT_result(FootlockSubPanel, bpy.types.Panel):
-    bl_label = "Result"
-    bl_options = set()  # open: it comes only with a run, and is what the run was for
-
-    @classmethod
-    def poll(cls, context):
-        armature = _armature(context)
-        action = _action(armature) if armature is not None else None
-        return action is not None and armature.data.footlock.result_action == action.name
-
-    def draw(self, context):
-        layout = self.layout
-        _draw_hint(layout, "Slide of planted feet per frame")
-        for leg in _armature(context).data.footlock.legs:
-            _draw_result(layout.box().column(align=True), leg)
+FOOTLOCK_PT_main, *in_other_editors = in_editors("FOOTLOCK_PT_main", Main)
+classes = (FOOTLOCK_PT_main, *in_other_editors)
 
 
-class FOOTLOCK_PT_found(FootlockSubPanel, bpy.types.Panel):
-    bl_label = "Found"
-    bl_options = set()  # open: it comes only with a detection, and is what one looks for after it
-
-    @classmethod
-    def poll(cls, context):
-        armature = _armature(context)
-        action = _action(armature) if armature is not None else None
-        return action is not None and armature.data.footlock.found_action == action.name
-
-    def draw(self, context):
-        layout = self.layout
-        found = _armature(context).data.footlock
-        _draw_root(layout.column(align=True), found)
-        for leg in found.legs:
-            _draw_found(layout.box().column(align=True), leg)
-        shares = layout.column(align=True)
-        _draw_row(shares, "Two feet down", iface_("{:.0f} %").format(100.0 * found.double_support))
-        _draw_row(shares, "No foot down", iface_("{:.0f} %").format(100.0 * found.flight))
-        _draw_row(shares, "Planted below", iface_("{:.2f} m/s, {:.2f} m").format(found.enter, found.highest))
+def armature_of(context):
+    """The armature that the operators would work on, or None."""
+    armature = context.object
+    return armature if armature is not None and armature.type == "ARMATURE" else None
 
 
-class FOOTLOCK_PT_legs(FootlockSubPanel, bpy.types.Panel):
-    bl_label = "Legs"
-
-    @classmethod
-    def poll(cls, context):
-        return _armature(context) is not None
-
-    def draw(self, context):
-        layout = self.split_layout()
-        armature = _armature(context).data
-        mapping = armature.footlock
-        find = layout.row(align=True)
-        find.operator("footlock.map_legs", icon="VIEWZOOM")
-        find.menu("FOOTLOCK_MT_leg_presets", text="", icon="PRESET")
-        _draw_question(layout, mapping)
-        if len(mapping.legs):
-            _draw_bone(layout, mapping, "pelvis", armature)
-        else:
-            _draw_hint(layout, "Found by their names when needed")
-        for index, leg in enumerate(mapping.legs):
-            _draw_leg(layout.box(), index, leg, armature, several=len(mapping.legs) > 2)
-        add = layout.row(align=True)
-        add.operator_menu_enum("footlock.add_leg", "side", icon="ADD")
-        add.operator("footlock.add_hands", icon="VIEW_PAN")
+def action_of(armature):
+    """The action that is shown: that in use, or of the correction layer, or None."""
+    return results.subject(armature)
 
 
-class FOOTLOCK_MT_leg_presets(bpy.types.Menu):
-    bl_label = "Presets of Legs"
-
-    def draw(self, context):
-        layout = self.layout
-        for name in presets.names():
-            layout.operator("footlock.load_leg_preset", text=name, translate=False).name = name
-        layout.separator()
-        layout.operator_context = "INVOKE_DEFAULT"
-        layout.operator("footlock.save_leg_preset", icon="ADD")
-        for name in presets.names():
-            text = iface_("Delete “{:s}”").format(name)
-            layout.operator("footlock.delete_leg_preset", text=text, icon="X", translate=False).name = name
+def leg_name(leg):
+    """What a leg is called, ready to be shown: a side is translated, a bone's name never."""
+    label = legs_of.leg_of(leg).label
+    return iface_(label or "Leg") if leg.side or not label else label
 
 
-class FOOTLOCK_PT_contacts(FootlockSubPanel, bpy.types.Panel):
-    bl_label = "Contacts"
-
-    def draw(self, context):
-        layout = self.split_layout()
-        settings = context.scene.footlock
-        layout.prop(settings, "mode")
-        if settings.mode == "THRESHOLD":
-            _draw_thresholds(layout, settings)
-        span = layout.column(align=True)
-        span.prop(settings, "use_range")
-        frames = span.column(align=True)
-        frames.active = settings.use_range
-        frames.prop(settings, "range_start")
-        frames.prop(settings, "range_end")
-        layout.prop(settings, "replace_edited")
-        layout.prop(settings, "bake")
-        exchange = layout.grid_flow(columns=2, even_columns=True, align=True)
-        for name, text in (
-            ("export_contacts", "Export"),
-            ("import_contacts", "Import"),
-            ("contacts_to_markers", "To Markers"),
-            ("markers_to_contacts", "From Markers"),
-        ):
-            properties.copy(properties.ClipProperties, settings, exchange.operator(f"footlock.{name}", text=text))
-
-
-class FOOTLOCK_PT_removal(FootlockSubPanel, bpy.types.Panel):
-    bl_label = "Correction"
-
-    def draw(self, context):
-        layout = self.split_layout()
-        settings = context.scene.footlock
-        layout.prop(settings, "result")
-        layout.prop(settings, "method")
-        if settings.method == "runtime":
-            lock = layout.column(align=True)
-            for name in ("lock_distance", "unlock_distance", "blend_time"):
-                lock.prop(settings, name)
-            return
-        for group in (("smooth_time",), ("keep_path", "lower_hips", "stretch"), ("hold_heading", "keep_dips")):
-            column = layout.column(align=True)
-            for name in group:
-                column.prop(settings, name)
-        _draw_floor(layout.column(align=True), settings, context.scene)
-        keys = layout.column(align=True)
-        keys.prop(settings, "keys")
-        if settings.keys == "REDUCED":
-            keys.prop(settings, "key_tolerance")
-        ends = layout.column(align=True)
-        ends.prop(settings, "cyclic")
-        pins = ends.column(align=True)
-        pins.active = not settings.cyclic
-        pins.prop(settings, "pin_first")
-        pins.prop(settings, "pin_last")
-        span = pins.column(align=True)
-        span.prop(settings, "solve_range")
-        frames = span.column(align=True)
-        frames.active = settings.solve_range
-        frames.prop(settings, "solve_start")
-        frames.prop(settings, "solve_end")
-
-
-class FOOTLOCK_PT_advanced(FootlockSubPanel, bpy.types.Panel):
-    bl_label = "Advanced"
-
-    def draw(self, context):
-        layout = self.split_layout()
-        settings = context.scene.footlock
-        layout.prop(settings, "softening")
-        unit = layout.column(align=True)
-        unit.prop(settings, "unit")
-        if settings.unit == 0.0:
-            _draw_hint(unit, "0: judged from the length of the legs")
-
-
-def _draw_subject(layout, armature):
-    """What the buttons work on, or what to do to give them something."""
-    if armature is None:
-        _draw_hint(layout, "Select the armature of the character", icon="ARMATURE_DATA")
-        return
-    layout.label(text=armature.name, icon="ARMATURE_DATA", translate=False)
-    action = _action(armature)
-    if action is not None:
-        layout.label(text=action.name, icon="ACTION", translate=False)
-        if action.library is not None:
-            layout.operator("footlock.copy_action", icon="DUPLICATE")
-    strips = results.layer(armature) is None and nla.live_strips(armature.animation_data)
-    if strips:
-        _draw_hint(layout, "NLA strips move it, too" if action else "NLA strips alone move it", icon="NLA")
-        layout.operator("footlock.bake_nla", icon="NLA_PUSHDOWN")
-    elif action is None:
-        _draw_hint(layout, "Assign or import an animation", icon="ACTION")
-
-
-def _draw_way_back(layout, armature):
-    """How much of a correction layer shows, and the way back from it or from a copy."""
-    shown = sources.shows_source(armature)
-    if not shown and sources.of(armature) is None:
-        return
-    text = "Show Correction" if shown else "Show Source"
-    layout.operator("footlock.compare", text=text, icon="HIDE_OFF", depress=shown)
-    if shown and not results.layer(armature):
-        return
-    if results.layer(armature):
-        layout.prop(armature, "footlock_influence", slider=True)
-    layout.operator("footlock.revert", text=_way_back(armature), icon="LOOP_BACK", translate=False)
-
-
-def _way_back(armature):
-    original = results.original(_action(armature))
-    return iface_("Revert to “{}”").format(original.name) if original else iface_("Revert to Source")
-
-
-def _draw_hint(layout, text, icon="NONE"):
+def draw_hint(layout, text, icon="NONE"):
+    """A line that is less than the others."""
     row = layout.row()
     row.active = False
     row.label(text=text, icon=icon)
 
 
-def _draw_question(layout, mapping):
-    """The legs to choose from where it is not clear which they are."""
-    if not len(mapping.question):
-        return
-    column = layout.column(align=True)
-    column.label(text="Which are the legs?", icon="QUESTION")
-    for index, choice in enumerate(mapping.question):
-        column.operator("footlock.choose_legs", text=choice.name, translate=False).index = index
-
-
-def _draw_leg(layout, index, leg, armature, several):
-    header = layout.row()
-    header.label(text=_leg_name(leg), translate=False)
-    header.operator("footlock.mirror_leg", text="", icon="MOD_MIRROR", emboss=False).index = index
-    header.operator("footlock.remove_leg", text="", icon="X", emboss=False).index = index
-    bones = layout.column(align=True)
-    if several:
-        bones.prop(leg, "place")
-    for role in ROLES:
-        _draw_bone(bones, leg, role, armature, needed=role != "toe")
-
-
-def _draw_bone(layout, owner, role, armature, needed=True):
-    """A picker of a bone, red where the bone is not there, or not chosen though it is needed."""
-    name = getattr(owner, role)
-    row = layout.row(align=True)
-    row.alert = name not in armature.bones if name else needed
-    row.prop_search(owner, role, armature, "bones")
-
-
-def _draw_thresholds(layout, settings):
-    """The thresholds, each with a switch that has it chosen."""
-    planted = layout.column(align=True)
-    for name in ("velocity", "height", "floor"):
-        row = planted.row(align=True)
-        value = row.row(align=True)
-        value.active = not getattr(settings, f"auto_{name}")
-        value.prop(settings, name)
-        row.prop(settings, f"auto_{name}", text="", icon="AUTO")
-    cleaned = layout.column(align=True)
-    cleaned.prop(settings, "vote")
-    cleaned.prop(settings, "smoothing")
-    level = cleaned.column(align=True)
-    level.active = settings.smoothing > 0.0
-    level.prop(settings, "level")
-
-
-def _draw_floor(layout, settings, scene):
-    """What the feet stand on."""
-    layout.prop(settings, "ground")
-    if settings.ground == "HEIGHT":
-        layout.prop(settings, "ground_height")
-    elif settings.ground == "OBJECT":
-        row = layout.row()
-        row.alert = settings.ground_object not in scene.objects
-        row.prop_search(settings, "ground_object", scene, "objects")
-        layout.prop(settings, "follow_slope")
-
-
-def _draw_root(layout, found):
-    """How fast the root travels, and how fast the feet would have it."""
-    _draw_row(layout, "Root travels", iface_("{:.2f} m/s").format(found.root_speed))
-    _draw_row(layout, "Feet travel", iface_("{:.2f} m/s").format(found.feet_speed))
-    if found.root_kind == "scale":
-        much = found.root_scale > 1.0
-        text = iface_("Root {:.2f}× too fast") if much else iface_("Root {:.2f}× too slow")
-        ratio = found.root_scale if much else 1.0 / found.root_scale
-        layout.label(text=text.format(ratio), icon="ERROR", translate=False)
-    elif found.in_place:
-        layout.label(text="In place", icon="INFO")
-    elif found.root_kind == "path":
-        layout.label(text="The root does not fit the feet", icon="ERROR")
-
-
-def _draw_found(layout, leg):
-    counts = iface_("{:d} contacts, {:.0f} %").format(leg.contacts, 100.0 * leg.share)
-    layout.label(text=f"{_leg_name(leg)}: {counts}", translate=False)
-    _draw_row(layout, "Shortest", iface_("{:.2f} s").format(leg.shortest))
-    _draw_row(layout, "Floor", iface_("{:.1f} cm").format(100.0 * leg.ground))
-
-
-def _draw_row(layout, caption, text):
+def draw_row(layout, caption, text):
+    """A caption, and a text that is not translated."""
     row = layout.split(factor=_CAPTION)
     row.label(text=caption)
     row.label(text=text, translate=False)
 
 
-def _draw_result(layout, leg):
-    counts = iface_("{:d} contacts").format(leg.contacts)
-    layout.label(text=f"{_leg_name(leg)}: {counts}", translate=False)
-    _draw_slide(layout, "Mean", leg.slide_before, leg.slide_after)
-    _draw_slide(layout, "Largest", leg.largest_before, leg.largest_after)
-    if leg.out_of_reach:
-        layout.label(text=iface_("{:d} frames out of reach").format(leg.out_of_reach), icon="ERROR", translate=False)
+def draw_text(layout, text, context):
+    """A text in as many lines as it takes in the region."""
+    region = context.region
+    scale = context.preferences.system.ui_scale
+    letters = int(region.width / (_LETTER * scale)) if region is not None and region.width > 1 else _LETTERS
+    layout.scale_y = 0.8
+    for line in textwrap.wrap(text, max(letters, 20)):
+        layout.label(text=line, translate=False)
 
 
-def _draw_slide(layout, caption, before, after):
-    _draw_row(layout, caption, iface_("{:.2f} → {:.2f} mm").format(before * _MM, after * _MM))
+def _draw_subject(layout, armature, scene):
+    """What the buttons work on, or what to do to give them something."""
+    if armature is None:
+        draw_hint(layout, "Select the armature of the character", icon="ARMATURE_DATA")
+        return
+    layout.label(text=armature.name, icon="ARMATURE_DATA", translate=False)
+    action = action_of(armature)
+    if action is not None:
+        layout.label(text=action.name, icon="ACTION", translate=False)
+        layout.label(text=_range(action, scene), icon="TIME", translate=False)
+        if action.library is not None:
+            layout.operator("footlock.copy_action", icon="DUPLICATE")
+    strips = results.layer(armature) is None and nla.live_strips(armature.animation_data)
+    if strips:
+        draw_hint(layout, "NLA strips move it, too" if action else "NLA strips alone move it", icon="NLA")
+        layout.operator("footlock.bake_nla", icon="NLA_PUSHDOWN")
+    elif action is None:
+        draw_hint(layout, "Assign or import an animation", icon="ACTION")
 
 
-def _leg_name(leg):
-    """What a leg is called, ready to be shown: a side is translated, a bone's name never."""
-    label = legs_of.leg_of(leg).label
-    return iface_(label or "Leg") if leg.side or not label else label
+def _range(action, scene):
+    """The frames of an action, in words, and those of them that are corrected."""
+    first, last = action.frame_range
+    text = iface_("Frames {:g} to {:g}, {:.1f} s").format(first, last, (last - first) / clips.frame_rate(scene))
+    settings = scene.footlock
+    if settings.solve_range:
+        text += iface_("; fixed {:d} to {:d}").format(settings.solve_start, settings.solve_end)
+    return text
+
+
+def _draw_root_hint(layout, armature, settings):
+    """What the last detection says of the root, and the button that mends it."""
+    found = armature.data.footlock
+    action = action_of(armature)
+    if action is None or found.found_action != action.name or sources.shows_source(armature):
+        return
+    text = root_words(found)
+    if text:
+        layout.label(text=text, icon="ERROR", translate=False)
+        properties.copy(properties.ResultProperties, settings, layout.operator("footlock.fit_root"))
+
+
+def root_words(found):
+    """What is wrong with the root's travel, ready to be shown; empty where it fits the feet."""
+    if found.root_kind == "scale":
+        much = found.root_scale > 1.0
+        text = iface_("Root {:.2f}× too fast") if much else iface_("Root {:.2f}× too slow")
+        return text.format(found.root_scale if much else 1.0 / found.root_scale)
+    if found.in_place:
+        return iface_("The character walks in place")
+    return iface_("The root does not fit the feet") if found.root_kind == "path" else ""
+
+
+def _draw_way_back(layout, armature):
+    """How much of a correction layer shows, the source to compare with, and the way back to it."""
+    shown = sources.shows_source(armature)
+    if not shown and sources.of(armature) is None:
+        return
+    if results.layer(armature):
+        layout.prop(armature, "footlock_influence", slider=True)
+    text = "Show Correction" if shown else "Show Source"
+    layout.operator("footlock.compare", text=text, icon="HIDE_OFF", depress=shown)
+    layout.operator("footlock.revert", icon="LOOP_BACK")

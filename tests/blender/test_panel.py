@@ -6,23 +6,30 @@ wrong argument, icon, property or operator fails here too.
 """
 
 import contextlib
+import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 import bpy
+from bl_ui.utils import PresetPanel
 
 import footlock
 from footlock import ui
 from footlock.operators import properties
 from footlock.rig import clip, compat, contact_property, correction, mapping, presets
-from footlock.ui import panel
+from footlock.ui import legs_panel, panel
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 CLIP = DATA / "cmu_131_01.bvh"
 
-PANELS = [cls for cls in ui.classes if issubclass(cls, bpy.types.Panel)]
+# The panels of the tab, without the menu of presets, which is Blender's own.
+PANELS = [cls for cls in ui.classes if issubclass(cls, bpy.types.Panel) and not issubclass(cls, PresetPanel)]
+NAMED = {cls.__name__: cls for cls in PANELS}
+MAIN, LEGS, CONTACTS, FLOOR, FIX, RESULT, ADVANCED = (
+    NAMED[f"FOOTLOCK_PT_{name}"] for name in ("main", "legs", "contacts", "floor", "fix", "result", "advanced")
+)
 BUTTONS = {
     "footlock.detect_contacts": "DetectionProperties",
     "footlock.fit_root": "ResultProperties",
@@ -193,13 +200,19 @@ class Registration(CleanFile):
                 self.assertTrue(cls.is_registered, cls.__name__)
             self.assertEqual(bpy.context.scene.footlock.bl_rna.identifier, "FootlockSettings")
 
-    def test_the_panels_are_one_tab_of_the_viewport(self):
+    def test_the_panels_are_one_tab_in_three_editors(self):
         for cls in PANELS:
             with self.subTest(cls.__name__):
+                editor = {"dope_sheet": "DOPESHEET_EDITOR", "graph": "GRAPH_EDITOR"}
+                ending = next((name for name in editor if cls.__name__.endswith(name)), "")
                 where = (cls.bl_space_type, cls.bl_region_type, cls.bl_category)
-                self.assertEqual(where, ("VIEW_3D", "UI", "Footlock"))
-        closed = [cls.bl_label for cls in PANELS if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())]
-        self.assertEqual(closed, ["Legs", "Contacts", "Correction", "Advanced"])
+                self.assertEqual(where, (editor.get(ending, "VIEW_3D"), "UI", "Footlock"))
+                if cls.bl_label != "Footlock":
+                    self.assertEqual(cls.bl_parent_id, f"FOOTLOCK_PT_main{ending and f'_{ending}'}")
+        closed = {cls.bl_label for cls in PANELS if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())}
+        self.assertLessEqual({"Legs", "Floor", "Contacts", "Fix", "Advanced"}, closed)
+        for label in ("Footlock", "Contacts", "Result"):
+            self.assertEqual(len([cls for cls in PANELS if cls.bl_label == label]), 3, label)
 
 
 class Settings(CleanFile):
@@ -230,7 +243,7 @@ class Settings(CleanFile):
     def test_a_button_passes_what_the_panel_shows(self):
         settings = bpy.context.scene.footlock
         settings.velocity, settings.vote, settings.method, settings.unit = 0.5, 0.25, "runtime", 0.01
-        buttons = drawn(panel.FOOTLOCK_PT_main).buttons
+        buttons = {**drawn(MAIN).buttons, **drawn(FIX).buttons}
         for idname, group in BUTTONS.items():
             given = buttons[idname][0]
             for name in properties.names(getattr(properties, group)):
@@ -245,7 +258,9 @@ class States(CleanFile):
         return {text for layout in layouts.values() if layout for text in layout.said} & HINTS
 
     def check_both_buttons(self, layouts):
-        self.assertEqual(set(layouts["FOOTLOCK_PT_main"].buttons), set(BUTTONS))
+        self.assertEqual(
+            set(layouts["FOOTLOCK_PT_main"].buttons), {"footlock.detect_contacts", "footlock.remove_sliding"}
+        )
 
     def test_no_object(self):
         layouts = all_drawn()
@@ -274,7 +289,7 @@ class States(CleanFile):
         load_clip()
         layouts = all_drawn()
         self.check_both_buttons(layouts)
-        self.assertEqual(layouts["FOOTLOCK_PT_main"].said, ["cmu_131_01", "cmu_131_01"])
+        self.assertEqual(layouts["FOOTLOCK_PT_main"].said, ["cmu_131_01", "cmu_131_01", "Frames 1 to 995, 41.4 s"])
         self.assertEqual(self.hints(layouts), {"Found by their names when needed"})
         self.assertEqual(layouts["FOOTLOCK_PT_legs"].said, ["Found by their names when needed"])
         self.assertEqual(
@@ -296,7 +311,7 @@ class States(CleanFile):
     def test_a_leg_by_hand_says_what_it_lacks(self):
         load_clip()
         bpy.ops.footlock.add_leg(side="NONE")
-        said = drawn(panel.FOOTLOCK_PT_legs).said
+        said = drawn(LEGS).said
         self.assertEqual(said, ["Pelvis!", "Leg", "Thigh!", "Shin!", "Foot!", "Toe"])
 
     def test_a_bone_that_is_gone_is_seen(self):
@@ -304,7 +319,7 @@ class States(CleanFile):
         bpy.ops.footlock.map_legs()
         armature.data.bones["LeftToe"].name = "Renamed"
         armature.data.footlock.pelvis = "Nowhere"
-        said = drawn(panel.FOOTLOCK_PT_legs).said
+        said = drawn(LEGS).said
         self.assertEqual([text for text in said if text.endswith("!")], ["Pelvis!", "Toe!"])
 
     def test_after_a_run(self):
@@ -312,7 +327,7 @@ class States(CleanFile):
         bpy.ops.footlock.detect_contacts()
         bpy.ops.footlock.remove_sliding()
         stored = armature.data.footlock.legs[0]
-        said = drawn(panel.FOOTLOCK_PT_result).said
+        said = drawn(RESULT).said
         mean = f"{stored.slide_before * 1000:.2f} → {stored.slide_after * 1000:.2f} mm"
         largest = f"{stored.largest_before * 1000:.2f} → {stored.largest_after * 1000:.2f} mm"
         self.assertEqual(said[1:6], [f"Left: {stored.contacts} contacts", "Mean", mean, "Largest", largest])
@@ -327,41 +342,140 @@ class States(CleanFile):
         correction.scale_travel(armature, clip.read(bpy.context.scene, armature, legs), 1.25)
         bpy.ops.footlock.detect_contacts()
         stored = armature.data.footlock
-        said = drawn(panel.FOOTLOCK_PT_found).said
-        self.assertIn("Root 1.26× too fast", said)
+        main, said = drawn(MAIN), drawn(CONTACTS).said
+        self.assertIn("Root 1.26× too fast", main.said)
+        self.assertEqual(len(main.buttons["footlock.fit_root"]), 1)
         self.assertIn(f"Left: {stored.legs[0].contacts} contacts, {100 * stored.legs[0].share:.0f} %", said)
         for caption in ("Root travels", "Feet travel", "Shortest", "Floor", "Two feet down", "No foot down"):
             self.assertIn(caption, said)
         self.assertIn("0.25 m/s, 0.10 m", said)
+        self.assertIn("root 1.26× too fast.", " ".join(main.said))
         bpy.ops.footlock.fit_root()
-        self.assertIsNone(drawn(panel.FOOTLOCK_PT_found))
+        self.assertNotIn("Shortest", drawn(CONTACTS).said)
+        self.assertNotIn("footlock.fit_root", drawn(MAIN).buttons)
 
     def test_frames_out_of_reach_are_said_where_there_are_any(self):
         armature = load_clip()
         bpy.ops.footlock.map_legs()
         result = armature.data.footlock
         result.result_action, result.legs[1].out_of_reach = armature.animation_data.action.name, 7
-        said = [text for text in drawn(panel.FOOTLOCK_PT_result).said if "reach" in text]
+        said = [text for text in drawn(RESULT).said if "reach" in text]
         self.assertEqual(said, ["7 frames out of reach"])
 
     def test_what_does_not_apply_is_greyed_or_hidden(self):
         settings = bpy.context.scene.footlock
-        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["From", "To"])
-        self.assertNotIn("Speed (m/s)", drawn(panel.FOOTLOCK_PT_contacts).said)
-        self.assertNotIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_removal).said)
-        self.assertEqual(drawn(panel.FOOTLOCK_PT_removal).greyed, ["From", "To"])
-        settings.cyclic = True
+        ranges = ["From", "To"]
+        self.assertEqual(drawn(ADVANCED).greyed, [*ranges, *ranges, "0: judged from the length of the legs"])
+        for name in ("Speed (m/s)", "Lock Within (m)", "Tolerance (mm)"):
+            self.assertNotIn(name, drawn(ADVANCED).said)
+        settings.unit, settings.cyclic = 1.0, True
+        pins = ["Pin First Pose", "Pin Last Pose", "Only Frames"]
         self.assertEqual(
-            drawn(panel.FOOTLOCK_PT_removal).greyed, ["Pin First Pose", "Pin Last Pose", "Only Frames", "From", "To"]
+            drawn(ADVANCED).greyed,
+            [*ranges, "A loop has no first and last pose, and no range", *pins, *ranges],
         )
-        self.assertNotIn("Follow Slope", drawn(panel.FOOTLOCK_PT_removal).said)
-        settings.ground = "OBJECT"
-        self.assertIn("Follow Slope", drawn(panel.FOOTLOCK_PT_removal).said)
-        settings.mode, settings.auto_height = "THRESHOLD", True
-        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Height (m)", "Floor (m)", "Level", "From", "To"])
+        self.assertNotIn("Follow Slope", drawn(FLOOR).said)
+        settings.ground, settings.cyclic = "OBJECT", False
+        self.assertIn("Follow Slope", drawn(FLOOR).said)
+        settings.mode, settings.auto_height, settings.solve_range = "THRESHOLD", True, True
+        self.assertEqual(drawn(ADVANCED).greyed, ["Height (m)", "Floor (m)", "Level", *ranges])
         settings.smoothing, settings.method, settings.use_range = 0.025, "runtime", True
-        self.assertEqual(drawn(panel.FOOTLOCK_PT_contacts).greyed, ["Height (m)", "Floor (m)"])
-        self.assertIn("Lock Within (m)", drawn(panel.FOOTLOCK_PT_removal).said)
+        self.assertEqual(drawn(ADVANCED).greyed, ["Height (m)", "Floor (m)"])
+        self.assertIn("Lock Within (m)", drawn(ADVANCED).said)
+        self.assertEqual(drawn(FLOOR).greyed[0], "The runtime lock takes the floor as it is")
+        self.assertEqual(
+            drawn(FIX).greyed,
+            [
+                "The runtime lock moves the legs alone",
+                "Keep Path",
+                "Lower Hips",
+                "Stretch Legs",
+                "Hold Heading",
+                "Cyclic",
+            ],
+        )
+
+    def test_what_a_run_said_stays_until_the_next(self):
+        armature = load_clip()
+        bpy.ops.footlock.detect_contacts()
+        action = armature.animation_data.action
+        self.assertIn("contacts", action.footlock_said)
+        self.assertTrue(set(action.footlock_said.split()) <= set(" ".join(drawn(MAIN).said).split()))
+        bpy.ops.footlock.remove_sliding()
+        self.assertIn("mm per frame", action.footlock_said)
+        bpy.ops.footlock.revert()
+        self.assertEqual(action.footlock_said, "")
+
+    def test_comparing(self):
+        load_clip()
+        self.assertNotIn("footlock.compare", drawn(MAIN).buttons)
+        bpy.ops.footlock.detect_contacts()
+        bpy.ops.footlock.remove_sliding()
+        self.assertEqual(len(drawn(MAIN).buttons["footlock.compare"]), 1)
+        self.assertEqual(len(drawn(MAIN).buttons["footlock.revert"]), 1)
+
+    def test_contacts_are_edited_leg_by_leg(self):
+        load_clip()
+        self.assertIn("Detect contacts to edit them here", drawn(CONTACTS).said)
+        bpy.ops.footlock.detect_contacts()
+        buttons = drawn(CONTACTS).buttons["footlock.edit_contact"]
+        self.assertEqual([button.leg for button in buttons], [0] * 8 + [1] * 8)
+        self.assertFalse(any(hasattr(button, "use_range") for button in buttons))
+        scene = bpy.context.scene
+        scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 20, 40
+        ranged = [button for button in drawn(CONTACTS).buttons["footlock.edit_contact"] if hasattr(button, "use_range")]
+        self.assertEqual(
+            {(one.edit, one.range_start, one.range_end) for one in ranged}, {("PLANT", 20, 40), ("FREE", 20, 40)}
+        )
+
+
+class Presets(CleanFile):
+    """Presets of settings, by Blender's own operators."""
+
+    def files(self):
+        paths = bpy.utils.preset_paths("footlock/settings")
+        return {path.stem: path for folder in paths for path in Path(folder).glob("*.py")}
+
+    def load(self, name):
+        bpy.ops.script.execute_preset(filepath=str(self.files()[name]), menu_idname="FOOTLOCK_PT_presets")
+
+    def state(self):
+        settings = bpy.context.scene.footlock
+        return {name: getattr(settings, name) for name in ui.settings.KEPT}
+
+    def test_those_that_come_with_footlock(self):
+        self.assertLessEqual({"walk", "run", "dance", "crawl", "retarget_clean-up", "game_loop"}, set(self.files()))
+        default, seen = self.state(), []
+        for name in self.files():
+            for setting in ("keep_path", "lower_hips"):
+                setattr(bpy.context.scene.footlock, setting, 0.77)
+            bpy.context.scene.footlock.cyclic = True
+            self.load(name)
+            self.assertNotIn(self.state(), seen, name)
+            seen.append(self.state())
+        self.load("walk")
+        self.assertEqual(self.state(), default)
+
+    def test_own_ones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            settings = bpy.context.scene.footlock
+            settings.keep_path, settings.ground, settings.solve_start = 0.25, "REST", 17
+
+            def resource(kind, path="", create=False):
+                found = Path(folder) / path
+                found.mkdir(parents=True, exist_ok=True)
+                return str(found)
+
+            with mock.patch.object(bpy.utils, "user_resource", resource):
+                bpy.ops.footlock.add_preset(name="Zombies")
+            made = next(Path(folder).rglob("*.py"))
+            self.assertNotIn("solve_start", made.read_text())
+            kept = self.state()
+            settings.reset()
+            self.assertNotEqual(self.state(), kept)
+            self.assertEqual(settings.solve_start, 17)
+            bpy.ops.script.execute_preset(filepath=str(made), menu_idname="FOOTLOCK_PT_presets")
+            self.assertEqual(self.state(), kept)
 
 
 class Legs(CleanFile):
@@ -375,7 +489,7 @@ class Legs(CleanFile):
 
     def test_legs_are_called_by_their_places(self):
         self.beast()
-        said = drawn(panel.FOOTLOCK_PT_legs).said
+        said = drawn(LEGS).said
         self.assertEqual(
             [text for text in said if "Left" in text or "Right" in text],
             ["Front Left", "Front Right", "Hind Left", "Hind Right"],
@@ -385,25 +499,25 @@ class Legs(CleanFile):
     def test_a_biped_has_no_places(self):
         load_clip()
         bpy.ops.footlock.map_legs()
-        layout = drawn(panel.FOOTLOCK_PT_legs)
+        layout = drawn(LEGS)
         self.assertNotIn("Place", layout.said)
         self.assertEqual([button.index for button in layout.buttons["footlock.mirror_leg"]], [0, 1])
 
     def test_a_question_has_a_button_for_each_answer(self):
         armature = load_clip()
-        self.assertNotIn("footlock.choose_legs", drawn(panel.FOOTLOCK_PT_legs).buttons)
+        self.assertNotIn("footlock.choose_legs", drawn(LEGS).buttons)
         for name in ("These", "Those"):
             armature.data.footlock.question.add().name = name
-        layout = drawn(panel.FOOTLOCK_PT_legs)
+        layout = drawn(LEGS)
         self.assertIn("Which are the legs?", layout.said)
         self.assertEqual([button.index for button in layout.buttons["footlock.choose_legs"]], [0, 1])
         bpy.ops.footlock.map_legs()
-        self.assertNotIn("footlock.choose_legs", drawn(panel.FOOTLOCK_PT_legs).buttons)
+        self.assertNotIn("footlock.choose_legs", drawn(LEGS).buttons)
 
     def test_presets(self):
         with mock.patch.object(presets, "names", lambda: ["One", "Two"]):
             layout = Layout()
-            panel.FOOTLOCK_MT_leg_presets.draw(SimpleNamespace(layout=layout), bpy.context)
+            legs_panel.FOOTLOCK_MT_leg_presets.draw(SimpleNamespace(layout=layout), bpy.context)
         for button in ("load", "delete"):
             names = [given.name for given in layout.buttons[f"footlock.{button}_leg_preset"]]
             self.assertEqual(names, ["One", "Two"])

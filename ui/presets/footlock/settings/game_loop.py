@@ -1,0 +1,5 @@
+import bpy
+
+settings = bpy.context.scene.footlock
+settings.reset()
+settings.cyclic = True

@@ -1,0 +1,4 @@
+import bpy
+
+settings = bpy.context.scene.footlock
+settings.reset()
