@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CLIP = ROOT / "tests" / "data" / "cmu_131_01.bvh"
 
 # Pixels from the top of the sidebar's region to the middle of each button, at a resolution scale of 1: the panel's
-# header, two lines that say what is worked on (one where there is no armature), then the buttons.
-DETECT, FIT, REMOVE, DETECT_WITHOUT_ARMATURE = 93, 128, 163, 73
+# header, three lines that say what is worked on (one where there is no armature), the buttons, and what was found.
+DETECT, REMOVE, FIT, DETECT_WITHOUT_ARMATURE = 113, 148, 194, 73
 LIMIT = 90.0  # seconds
 
 
