@@ -166,7 +166,7 @@ def _not_followed(slides, left):
 
 
 def _solve(clip, pose, weights, settings, ground, options, given):
-    """The Correction of all frames of the clip. given: Footprints, or None."""
+    """The Correction of all frames of the clip. given: Placements, or None."""
     legs = clip.legs
     frames_of_shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
     side, pelvis = knee_side.side_vectors(pose, frames_of_shins), clip.head(legs.pelvis)

@@ -55,13 +55,13 @@ def shift(armature, bone, span, by):
 
 
 def given(armature, clip, weights):
-    """The foot_skate.Footprints of a Clip whose contacts have ``weights`` (frames, legs); None without any. Those whose
+    """The foot_skate.Placements of a Clip whose contacts have ``weights`` (frames, legs); None without any. Those whose
     contact is gone mean nothing."""
     found = stored(armature)
     if not found:
         return None
     shape, planted = weights.shape, weights > contact_property.LEVEL
-    made = foot_skate.Footprints(np.full((*shape, 2), np.nan), np.zeros(shape), np.zeros(shape))
+    made = foot_skate.Placements(np.full((*shape, 2), np.nan), np.zeros(shape), np.zeros(shape))
     for i, leg in enumerate(clip.legs.legs):
         for start, stop in contacts.runs(planted[:, i]):
             span = clip.frames[start], clip.frames[stop - 1]

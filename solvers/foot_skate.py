@@ -58,7 +58,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Footprints:
+class Placements:
     """Where contacts shall stand, given by hand, each the same in all frames of its contact. ``places`` (frames, legs,
     2): of the toe over the ground, world, metres, NaN for where it is found; ``lift`` (frames, legs): metres over the
     ground; ``turn`` (frames, legs): radians by which the foot is turned about the vertical."""
@@ -69,7 +69,7 @@ class Footprints:
 
     def at(self, frames):
         """The same for some frames, indices."""
-        return Footprints(self.places[frames], self.lift[frames], self.turn[frames])
+        return Placements(self.places[frames], self.lift[frames], self.turn[frames])
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,14 @@ def remove_sliding(
     ground=None,
     pinned=None,
     cyclic=False,
-    footprints=None,
+    placements=None,
 ):
     """The correction under which the toes in contact stand still.
 
     pelvis: (frames, 3); pose: LegPose (frames, legs); side: (frames, legs, 3), see ``knee_side``; contacts: (frames,
     legs), bool or numbers as ``slide_removal.solve`` takes them; frame_rate: Hz. ground: Ground, or None for a level
     one at the height at which the feet stand. pinned: (frames,) bool, frames that stay as they are; cyclic: the last
-    frame is the first again; footprints: Footprints, or None, of the offline pass. World space, z up,
+    frame is the first again; placements: Placements, or None, of the offline pass. World space, z up,
     metres. Returns a Correction; where nothing is in contact it changes nothing. Raises ValueError for an unknown
     method or shapes that do not fit.
     """
@@ -132,16 +132,16 @@ def remove_sliding(
     lowest_there = pose.toe[..., 2] + leave
     if floor is not None:
         floor = np.minimum(floor, lowest_there)
-    given = _given_places(footprints, contacts > 0.0)
+    given = _given_places(placements, contacts > 0.0)
     source, places = (pose.toe if given is None else np.where(np.isnan(given), pose.toe, given)), given
     for tries in range(_MOST_PLACINGS + 1):
-        turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic, footprints)
+        turn = _turned_feet(pose, source, contacts >= 1.0, ground, leave == 0.0, settings, cyclic, placements)
         reach = _reach(pelvis, pose, turn, settings)
         heights = ground.of_each_contact(source, contacts > 0.0)
         if not ground.followed:
             heights = ground.eased(heights, contacts > 0.0, eased[:, 0])
-        if footprints is not None:
-            heights = heights + footprints.lift
+        if placements is not None:
+            heights = heights + placements.lift
         rise = ground.rise(heights, contacts > 0.0, frame_rate)
         rise = None if rise is None else eased * rise
         if floor is not None and not (ground.level and ground.up == 0.0):
@@ -194,12 +194,12 @@ def _unchanged(pelvis, pose, side, contacts, ground, settings):
     return Correction(np.array(pelvis, float), legs, none, ground.toe, none, 0, True, np.ones(contacts.shape))
 
 
-def _given_places(footprints, contacts):
-    """Places (frames, legs, 3) that Footprints give to contacts (frames, legs) bool, whose height is that of the
+def _given_places(placements, contacts):
+    """Places (frames, legs, 3) that Placements give to contacts (frames, legs) bool, whose height is that of the
     ground; NaN for the others, None without any."""
-    if footprints is None or not (np.isfinite(footprints.places[..., 0]) & contacts).any():
+    if placements is None or not (np.isfinite(placements.places[..., 0]) & contacts).any():
         return None
-    places = np.where(contacts[..., None], footprints.places, np.nan)
+    places = np.where(contacts[..., None], placements.places, np.nan)
     return np.concatenate([places, 0.0 * places[..., :1]], axis=-1)
 
 
@@ -224,10 +224,10 @@ def _away(pinned, frames, frame_rate):
     return np.minimum(np.abs(frame - before), np.abs(frame - after))[:, None] / frame_rate
 
 
-def _turned_feet(pose, toes, planted, ground, still, settings, cyclic, footprints):
+def _turned_feet(pose, toes, planted, ground, still, settings, cyclic, placements):
     """Turns (frames, legs, 4) of the feet, or None."""
     slope = 0.0 if ground.level or ground.followed else settings.follow_slope
-    yaw = np.zeros(planted.shape) if footprints is None else footprints.turn
+    yaw = np.zeros(planted.shape) if placements is None else placements.turn
     if not settings.hold_heading and slope == 0.0 and not yaw.any():
         return None
     still = np.broadcast_to(still, planted.shape)

@@ -1,4 +1,4 @@
-"""Footprints that are given by hand: a contact stands there, and all else is as little moved as it can be."""
+"""Placements, given by hand: a contact stands there, and all else is as little moved as it can be."""
 
 import unittest
 
@@ -12,7 +12,7 @@ from footlock.solvers import rotations as rot
 AWAY = np.array([0.04, -0.03])
 
 
-class FootprintCase(unittest.TestCase):
+class PlacementCase(unittest.TestCase):
     def setUp(self):
         self.walk = (*walk(), RATE)
         self.labels = self.walk[3]
@@ -23,21 +23,21 @@ class FootprintCase(unittest.TestCase):
 
     def given(self, place=None, lift=0.0, turn=0.0):
         shape = self.labels.shape
-        found = foot_skate.Footprints(np.full((*shape, 2), np.nan), np.zeros(shape), np.zeros(shape))
+        found = foot_skate.Placements(np.full((*shape, 2), np.nan), np.zeros(shape), np.zeros(shape))
         if place is not None:
             found.places[self.run, self.leg] = place
         found.lift[self.run, self.leg], found.turn[self.run, self.leg] = lift, turn
         return found
 
     def solved(self, given, **options):
-        return foot_skate.remove_sliding(*self.walk, footprints=given, **options)
+        return foot_skate.remove_sliding(*self.walk, placements=given, **options)
 
     @property
     def place(self):
         return self.plain.legs.toe[self.run, self.leg][0]
 
 
-class Places(FootprintCase):
+class Places(PlacementCase):
     def test_the_contact_stands_where_it_shall(self):
         place = self.place[:2] + AWAY
         toe = self.solved(self.given(place)).legs.toe[self.run, self.leg]
@@ -80,7 +80,7 @@ class Places(FootprintCase):
         self.assertLess(np.ptp(toe, axis=0).max(), 1e-5)
 
 
-class Turns(FootprintCase):
+class Turns(PlacementCase):
     def heading(self, solution):
         foot = (solution.legs.toe - solution.legs.heel)[self.run, self.leg]
         return np.unwrap(np.arctan2(foot[:, 1], foot[:, 0]))
@@ -107,13 +107,13 @@ class Loops(unittest.TestCase):
     def test_a_contact_over_the_end_of_a_loop(self):
         (pelvis, pose, side, labels), rate = walk(), RATE
         frames, way = len(pelvis), pelvis[-1] - pelvis[0]
-        given = foot_skate.Footprints(np.full((frames, 2, 2), np.nan), np.zeros((frames, 2)), np.zeros((frames, 2)))
+        given = foot_skate.Placements(np.full((frames, 2, 2), np.nan), np.zeros((frames, 2)), np.zeros((frames, 2)))
         labels = labels.copy()
         labels[:6, 0] = labels[-6:, 0] = True
         plain = foot_skate.remove_sliding(pelvis, pose, side, labels, rate, cyclic=True)
         place = plain.legs.toe[0, 0, :2] + 0.03
         given.places[:6, 0] = place
-        toe = foot_skate.remove_sliding(pelvis, pose, side, labels, rate, cyclic=True, footprints=given).legs.toe
+        toe = foot_skate.remove_sliding(pelvis, pose, side, labels, rate, cyclic=True, placements=given).legs.toe
         np.testing.assert_allclose(toe[:6, 0, :2], np.broadcast_to(place, (6, 2)), atol=1e-5)
         np.testing.assert_allclose(toe[-6:, 0, :2], np.broadcast_to(place + way[:2], (6, 2)), atol=1e-5)
 
