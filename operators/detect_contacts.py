@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, mapping, root
+from ..rig import contact_property, mapping, root, trail_cache, trails
 from ..rig.contact_property import State
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
@@ -99,6 +99,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         # What is said is of the curves as they are now, kept ones and other frames included.
         found = replace(found, labels=contact_property.read(armature, legs, frames))
         mapping.store_found(armature, found)
+        trail_cache.put(context.scene, armature, trails.of_action(armature, found.clip))
         return f"{sentence(legs, found)}{_kept_note(legs, kept)}{legs_note(legs)}"
 
     def _settings(self):

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, curves, mapping, results
+from ..rig import contact_property, controls, correction, curves, mapping, results, trail_cache, trails
 from ..rig.floor import ObjectSurface
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
@@ -305,6 +305,9 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
         done = remove(context.scene, armature, legs, settings, self.unit, options=options)
         mapping.remember(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
+        trails.remember_out_of_reach(armature, done.clip, done.out_of_reach)
+        shown = trails.of_clip(done.corrected, done.weights, done.out_of_reach, done.clip)
+        trail_cache.put(context.scene, armature, shown)
         return sentence(legs, done)
 
     def _options(self, scene):

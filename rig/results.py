@@ -115,6 +115,11 @@ def original(action):
     return found if isinstance(found, bpy.types.Action) else None
 
 
+def original_slot(action):
+    """The handle of the slot that was in use where a copy or layer was made; 0 without."""
+    return action.get(_SLOT, 0)
+
+
 def layer(armature):
     """(track, strip) of a correction layer that lies over an armature's action, or None."""
     data = armature.animation_data
