@@ -4,7 +4,7 @@ Lengths are in the units of what is given. Prints lie on the floor under the toe
 heights they follow its slope as far as the pitch of the foot tells it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -63,6 +63,10 @@ class Footprints:
         """Index of the print of a leg that has this frame, or -1."""
         found = np.flatnonzero((self.leg == leg) & (self.first - 0.5 <= frame) & (frame <= self.last + 0.5))
         return int(found[0]) if len(found) else -1
+
+    def only(self, index):
+        """The print of this index alone."""
+        return Footprints(**{field.name: getattr(self, field.name)[index : index + 1] for field in fields(self)})
 
 
 def find(heels, toes, toe_ends, planted, sides=None, leg_lengths=None, level=None, called=None):
