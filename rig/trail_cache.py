@@ -62,7 +62,7 @@ def put(scene, armature, found):
     if legs is None:
         return
     _entries[armature.session_uid] = Entry(_key(armature), _signature(scene, armature, legs), time.monotonic(), found)
-    _redraw()
+    redraw()
 
 
 def refresh(scene, armature, step=False):
@@ -111,7 +111,7 @@ def work():
         if scene is not None and uid in alive:
             refresh(scene, alive[uid])
     if wanted:
-        _redraw()
+        redraw()
 
 
 def _keeping_source(armature, found, before):
@@ -205,7 +205,8 @@ def _tick():
     return None
 
 
-def _redraw():
+def redraw():
+    """Have all areas that may show trails drawn anew."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type in ("VIEW_3D", "DOPESHEET_EDITOR"):

@@ -7,13 +7,19 @@ saved, and the preferences would make one choice for a walk cycle and a crowd.
 import bpy
 from bpy.props import BoolProperty, FloatProperty, FloatVectorProperty, IntProperty, PointerProperty
 
+from ..rig import trail_cache
 from .overlay_arrays import Colours
+
+
+def _changed(_settings, _context):
+    # Blender itself draws the area anew in which somebody clicked.
+    trail_cache.redraw()
 
 
 def _colour(name, description, default):
     return FloatVectorProperty(
         name=name, description=description, default=default, size=4, min=0.0, max=1.0, subtype="COLOR_GAMMA",
-        options=set(),
+        options=set(), update=_changed,
     )  # fmt: skip
 
 
@@ -23,40 +29,43 @@ class FootlockOverlay(bpy.types.PropertyGroup):
     show: BoolProperty(
         name="Overlay",
         description="Draw paths and footprints of the active armature in the viewport, where its overlays are on",
-        default=True, options=set(),
+        default=True, options=set(), update=_changed,
     )  # fmt: skip
     paths: BoolProperty(
-        name="Paths", description="The path of each toe, coloured by what the foot does", default=True, options=set()
+        name="Paths", description="The path of each toe, coloured by what the foot does",
+        default=True, options=set(), update=_changed,
     )  # fmt: skip
     footprints: BoolProperty(
-        name="Footprints", description="A print of the foot at each contact", default=True, options=set()
+        name="Footprints", description="A print of the foot at each contact",
+        default=True, options=set(), update=_changed,
     )  # fmt: skip
     slides: BoolProperty(
         name="Slides",
         description="An arrow where a planted foot slid by a millimetre or more, with its length",
-        default=True, options=set(),
+        default=True, options=set(), update=_changed,
     )  # fmt: skip
     source: BoolProperty(
-        name="Source Path", description="The paths as they were before the correction", default=True, options=set()
+        name="Source Path", description="The paths as they were before the correction",
+        default=True, options=set(), update=_changed,
     )  # fmt: skip
     ghost: BoolProperty(
         name="Ghost", description="The legs as they were before the correction, in the current frame",
-        default=False, options=set(),
+        default=False, options=set(), update=_changed,
     )  # fmt: skip
     bars: BoolProperty(
         name="Contact Bars",
         description="When each foot is planted, as bars along the lower edge of the Dope Sheet and the timeline",
-        default=True, options=set(),
+        default=True, options=set(), update=_changed,
     )  # fmt: skip
     reach: IntProperty(
         name="Frames Around",
         description="So many frames on either side of the current one are drawn stronger than the others; 0 for all"
         " alike",
-        default=0, min=0, soft_max=250, options=set(),
+        default=0, min=0, soft_max=250, options=set(), update=_changed,
     )  # fmt: skip
     line_width: FloatProperty(
         name="Line Width", description="Width of the paths", default=2.0, min=1.0, max=10.0, subtype="PIXEL",
-        options=set(),
+        options=set(), update=_changed,
     )  # fmt: skip
     planted: _colour("Planted", "A foot that stands", (0.15, 0.72, 0.32, 1.0))
     free: _colour("Free", "A foot in the air", (0.42, 0.55, 0.75, 0.85))

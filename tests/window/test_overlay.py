@@ -86,8 +86,9 @@ def steps(window):
     settings = scene.footlock_overlay
     settings.ghost = False
     space = window.area.spaces.active
-    # They have red, too.
+    # They have such colours, too.
     space.show_gizmo = space.overlay.show_cursor = space.overlay.show_axis_x = False
+    space.show_region_header = space.show_region_tool_header = space.show_region_toolbar = False
     middle = armature.matrix_world @ armature.pose.bones["Hips"].head
     look(window, (middle.x, middle.y, 0.3), 4.5)
     yield 1.0
@@ -144,7 +145,7 @@ def steps(window):
         settings.bars = switch
         yield 1.0
         for area in (timeline, sheet):
-            shown = Screen(window, name, area)
+            shown = Screen(window, f"{name}_{area.spaces.active.mode.lower()}", area)
             for side in ("left", "right"):
                 count = shown.count(over(getattr(settings, side)))
                 print(f"{name} of {area.spaces.active.mode}: {count:.0f} pixels {side}", flush=True)
