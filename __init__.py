@@ -7,17 +7,19 @@ used, and tested, without Blender.
 
 def register():
     from . import operators, ui
-    from .rig import mapping
+    from .rig import mapping, trail_cache
 
     mapping.register()
+    trail_cache.register()
     operators.register()
     ui.register()
 
 
 def unregister():
     from . import operators, ui
-    from .rig import mapping
+    from .rig import mapping, trail_cache
 
     ui.unregister()
     operators.unregister()
+    trail_cache.unregister()
     mapping.unregister()

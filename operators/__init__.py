@@ -12,6 +12,7 @@ from . import (
     fit_root,
     leg_presets,
     map_legs,
+    refresh_overlay,
     remove_sliding,
     revert,
 )
@@ -36,6 +37,7 @@ classes = (
     revert.FOOTLOCK_OT_revert,
     revert.FOOTLOCK_OT_copy_action,
     bake_nla.FOOTLOCK_OT_bake_nla,
+    refresh_overlay.FOOTLOCK_OT_refresh_overlay,
     exchange_labels.FOOTLOCK_OT_export_contacts,
     exchange_labels.FOOTLOCK_OT_import_contacts,
     exchange_labels.FOOTLOCK_OT_contacts_to_markers,

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, mapping, root, sources
+from ..rig import contact_property, mapping, root, sources, trail_cache, trails
 from ..rig.contact_property import State
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
@@ -30,7 +30,8 @@ class Settings:
 class Detection:
     """What was found in a ``clip``: ``labels`` (frames, legs) bool; ``speed`` over the floor, m/s, and ``height`` over
     it, metres, both (frames, legs); ``ground`` (legs,), height of each leg's floor, world z in metres; ``enter``, the
-    speed below which a foot is planted, and ``highest``, the height; ``fit``, the RootFit."""
+    speed below which a foot is planted, and ``highest``, the height; ``fit``, the RootFit; ``of_source``: the
+    clip is not the action's own, but that of its source."""
 
     clip: clips.Clip
     mode: str
@@ -41,6 +42,7 @@ class Detection:
     enter: float
     highest: float
     fit: root_fit.RootFit
+    of_source: bool
 
     def summary(self):
         """contacts.Summary of the labels."""
@@ -51,7 +53,8 @@ def detect(scene, armature, legs, settings=Settings(), unit=0.0):
     """Detect the contacts of an armature's action, without writing anything: those of its source where it was corrected
     (``sources.unedited``), for feet that are held look planted. Without a single contact where no foot is planted.
     Raises FootlockError for a rig or action that cannot be read."""
-    with sources.shown(armature, sources.unedited(armature)):
+    source = sources.unedited(armature)
+    with sources.shown(armature, source):
         clip = clips.read(scene, armature, legs, unit)
     pose = clip.leg_pose()
     travel = clip.head(root.travelling(clip))
@@ -65,7 +68,8 @@ def detect(scene, armature, legs, settings=Settings(), unit=0.0):
         enter, highest = chosen.velocity, chosen.height
         ground = np.full(len(legs.legs), floor)
     fit = root_fit.fit(pose.toe, travel, found.labels, clip.frame_rate)
-    return Detection(clip, settings.mode, found.labels, found.speed, found.height, ground, enter, highest, fit)
+    judged = (found.labels, found.speed, found.height, ground, enter, highest)
+    return Detection(clip, settings.mode, *judged, fit, source is not None)
 
 
 class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types.Operator):
@@ -101,6 +105,8 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         # What is said is of the curves as they are now, kept ones and other frames included.
         found = replace(found, labels=contact_property.read(armature, legs, frames))
         mapping.store_found(armature, found)
+        if not found.of_source:
+            trail_cache.put(context.scene, armature, trails.of_action(armature, found.clip))
         return f"{sentence(legs, found)}{_kept_note(legs, kept)}{legs_note(legs)}"
 
     def _settings(self):

@@ -87,19 +87,27 @@ class ContactOperator(ActionOperator):
         scene = context.scene
         given = self.properties.is_property_set("frame")
         found = labels(scene, armature, self.frame if given else scene.frame_current_final)
-        if self.leg >= len(found.legs.legs):
-            raise FootlockError(f"There is no leg {self.leg}: choose one of {len(found.legs.legs)}, from 0.")
+        _check_leg(self.leg, found.legs)
         return found
 
     def _updated(self, context, armature, legs):
-        """What is said of the correction, which is made anew where there is one."""
-        if not self.update or sources.of(armature) is None:
-            return ""
-        try:
-            done = remove_sliding.remove_as_set(context.scene, armature, legs, context.scene.footlock)
-        except FootlockError as error:
-            return f" The result was not updated. {error}"
-        return f" {remove_sliding.sentence(legs, done)}"
+        return updated(context.scene, armature, legs) if self.update else ""
+
+
+def updated(scene, armature, legs):
+    """What is said of the correction, which is made anew where there is one."""
+    if sources.of(armature) is None:
+        return ""
+    try:
+        done = remove_sliding.remove_as_set(scene, armature, legs, scene.footlock)
+    except FootlockError as error:
+        return f" The result was not updated. {error}"
+    return f" {remove_sliding.sentence(legs, done)}"
+
+
+def _check_leg(leg, legs):
+    if leg >= len(legs.legs):
+        raise FootlockError(f"There is no leg {leg}: choose one of {len(legs.legs)}, from 0.")
 
 
 class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
@@ -206,28 +214,33 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
     )
 
     def run(self, context, armature):
-        legs = mapping.of(armature)
         if self.leg < 0:
             raise FootlockError("No footprint is chosen: click one in the viewport.")
-        if context.scene.footlock.method == "runtime":
-            raise FootlockError(
-                "The runtime lock holds feet where they land: set Method to Whole Clip to move footprints."
-            )
-        found = self._labels(context, armature)
-        clip = clips.read(context.scene, armature, legs, context.scene.footlock.unit)
-        run = label_edits.contact_at(found.values[:, self.leg], found.at)
-        if run is None:
-            raise FootlockError(f"{legs.legs[self.leg].label} has no contact in this frame: choose another footprint.")
-        bone, span = legs.legs[self.leg].bearer, (clip.frames[run[0]], clip.frames[run[1] - 1])
-        old = footprints.of_contact(armature, bone, span)
-        middle = float(clip.frames[(run[0] + run[1]) // 2])
-        toe = np.median(clip.leg_pose().toe[run[0] : run[1], self.leg], axis=0)
-        old = old or footprints.Footprint(bone, middle)
-        there = toe if old.place is None else footprints.world(clip, old)
-        place = footprints.in_armature(clip, old.frame, there + np.array([*self.offset[:2], 0.0]))
-        new = replace(old, place=place, lift=old.lift + self.offset[2], turn=old.turn + self.turn)
-        footprints.put(armature, new, span)
-        return f"The footprint of {legs.legs[self.leg].label} moved.{self._updated(context, armature, legs)}"
+        frame = self.frame if self.properties.is_property_set("frame") else context.scene.frame_current_final
+        return move(context.scene, armature, self.leg, frame, self.offset, self.turn, self.update)
+
+
+def move(scene, armature, leg, frame, offset, turn, update=True):
+    """Move the footprint of a leg's contact in a frame of the scene by ``offset`` (3,), world, metres, and turn it,
+    radians; returns what is said. Raises FootlockError, with nothing changed, where there is none."""
+    if scene.footlock.method == "runtime":
+        raise FootlockError("The runtime lock holds feet where they land: set Method to Whole Clip to move footprints.")
+    found = labels(scene, armature, frame)
+    _check_leg(leg, found.legs)
+    run = label_edits.contact_at(found.values[:, leg], found.at)
+    if run is None:
+        raise FootlockError(f"{found.legs.legs[leg].label} has no contact in this frame: choose another footprint.")
+    clip = clips.read(scene, armature, found.legs, scene.footlock.unit)
+    bone, span = found.legs.legs[leg].bearer, (clip.frames[run[0]], clip.frames[run[1] - 1])
+    middle = float(clip.frames[(run[0] + run[1]) // 2])
+    old = footprints.of_contact(armature, bone, span) or footprints.Footprint(bone, middle)
+    toe = np.median(clip.leg_pose().toe[run[0] : run[1], leg], axis=0)
+    there = toe if old.place is None else footprints.world(clip, old)
+    place = footprints.in_armature(clip, old.frame, there + np.array([*offset[:2], 0.0]))
+    new = replace(old, place=place, lift=old.lift + offset[2], turn=old.turn + turn)
+    footprints.put(armature, new, span)
+    said = updated(scene, armature, found.legs) if update else ""
+    return f"The footprint of {found.legs.legs[leg].label} moved.{said}"
 
 
 class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):

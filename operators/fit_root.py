@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, mapping, results, root
+from ..rig import contact_property, controls, correction, mapping, results, root, trail_cache, trails
 from ..solvers import root_fit, slide
 from ..solvers.errors import FootlockError
 from . import detect_contacts
@@ -16,8 +16,11 @@ from .properties import ResultProperties
 @dataclass(frozen=True)
 class Fitted:
     """What was done to the root, which may be several ``bones``: the RootFit, and Slide of each leg ``before`` and
-    ``after``, the latter measured on the written action; ``notes``: sentences about what became keys."""
+    ``after``, the latter measured on the written action, whose clip is ``fitted`` and was ``clip``; ``notes``:
+    sentences about what became keys."""
 
+    clip: clips.Clip
+    fitted: clips.Clip
     bones: tuple
     fit: root_fit.RootFit
     before: list
@@ -53,7 +56,7 @@ def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     toes = clip.leg_pose().toe
     found = root_fit.fit(toes, clip.head(bones[0]), labels, clip.frame_rate)
     before, notes = slide.measure(toes, labels), ""
-    after = before
+    after, fitted = before, clip
     if found.kind != "none":
         results.begin(armature, result, {one.name for one in clip.bones})
         notes = correction.baked_sentence(correction.move_level(armature, clip, bones, found.shift))
@@ -61,8 +64,9 @@ def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
         if result != results.IN_PLACE:
             results.seal(armature)
         notes += results.sentence(armature, results.NEW if result == results.LAYER else result)
-        after = slide.measure(clips.read(scene, armature, legs, clip.unit).leg_pose().toe, labels)
-    return Fitted(bones, found, before, after, notes)
+        fitted = clips.read(scene, armature, legs, clip.unit)
+        after = slide.measure(fitted.leg_pose().toe, labels)
+    return Fitted(clip, fitted, bones, found, before, after, notes)
 
 
 class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator):
@@ -80,6 +84,7 @@ class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator)
             return f"The root fits the feet already: {done.bone} was left as it is.{legs_note(legs)}"
         mapping.remember(armature, legs)
         mapping.forget(armature)
+        trail_cache.put(context.scene, armature, trails.of_action(armature, done.fitted, done.clip))
         return f"{sentence(done)}{legs_note(legs)}"
 
 

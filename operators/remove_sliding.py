@@ -6,7 +6,18 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, curves, footprints, mapping, results, sources
+from ..rig import (
+    contact_property,
+    controls,
+    correction,
+    curves,
+    footprints,
+    mapping,
+    results,
+    sources,
+    trail_cache,
+    trails,
+)
 from ..rig.floor import ObjectSurface
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
@@ -329,6 +340,8 @@ def remove_as_set(scene, armature, legs, given):
     done = remove(scene, armature, legs, settings, given.unit, options=options)
     mapping.remember(armature, legs)
     mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
+    trails.remember_out_of_reach(armature, done.clip, done.out_of_reach)
+    trail_cache.put(scene, armature, trails.of_clip(done.corrected, done.weights, done.out_of_reach, done.clip))
     return done
 
 

@@ -93,11 +93,14 @@ class Clip:
         joints = [self._joints(leg) for leg in self.legs.legs]
         return LegPose(*(np.stack(points, axis=1) for points in zip(*joints, strict=True)))
 
-    def rest_floor(self):
-        """Height of the lowest joint of the feet in the rest pose, where the object is in the first frame: world z,
-        metres."""
+    def rest_pose(self):
+        """LegPose (1, legs) of the rest pose, where the object is in the first frame, metres."""
         rest = tuple(np.array(bone.rest)[None] for bone in self.bones)
-        pose = replace(self, poses=rest, world_from_armature=self.world_from_armature[:1]).leg_pose()
+        return replace(self, poses=rest, world_from_armature=self.world_from_armature[:1]).leg_pose()
+
+    def rest_floor(self):
+        """Height of the lowest joint of the feet in the rest pose: world z, metres."""
+        pose = self.rest_pose()
         return float(min(points[..., 2].min() for points in (pose.heel, pose.toe, pose.toe_end)))
 
     def _joints(self, leg):
@@ -158,6 +161,35 @@ def halfway(scene, armature, clip):
     return replace(
         clip, frames=frames, channels=channels, poses=poses, world_from_armature=world, influences=influences
     )
+
+
+def limbs(armature, legs):
+    """Bone of the legs, the pelvis and all above, parents first."""
+    return _bones(armature, limb_bones(armature, legs))
+
+
+def moved_by_curves_alone(armature, bones):
+    """True where ``read`` need not step the scene's frames for these Bones, which takes time and is seen."""
+    return not _moved_by_more_than_curves(armature, bones)
+
+
+def played_by(armature, clip, paths):
+    """The Clip as other curves, of ``curves.by_path_in``, play it, where curves alone move the bones."""
+    channels = tuple(_channels(armature, bone, paths, clip.frames) for bone in clip.bones)
+    return replace(clip, channels=channels, poses=forward(clip.bones, channels, len(clip.frames)))
+
+
+def as_shown(scene, armature, legs, frames, unit=0.0):
+    """The Clip that the scene shows at its ``frames`` (n,), evenly spaced, whatever moves it there. Raises
+    FootlockError where Blender would not move the armature."""
+    bones = limbs(armature, legs)
+    channels = tuple(_channels(armature, bone, {}, frames) for bone in bones)
+    poses, world, _ = _stepped(scene, armature, bones, frames, ())
+    _check_world(armature, world)
+    rate = frame_rate(scene) / (frames[1] - frames[0])
+    clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world)
+    unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
+    return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
 
 
 def frame_rate(scene):

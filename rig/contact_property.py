@@ -52,7 +52,11 @@ def read(armature, legs, frames):
 def weights(armature, legs, frames):
     """The curves' numbers (frames, legs) at ``frames``, as ``slide_removal.solve`` takes them; 0 for a leg without a
     curve, or whose curve is muted. None where no leg has a curve."""
-    paths = curves.by_path(armature)
+    return weights_in(curves.by_path(armature), armature, legs, frames)
+
+
+def weights_in(paths, armature, legs, frames):
+    """The same of the curves ``paths`` of an action that need not be in use."""
     found = [paths.get((_path(armature, leg), 0)) for leg in legs.legs]
     found = [curve if curve and len(curve.keyframe_points) else None for curve in found]
     if not any(found):

@@ -38,7 +38,8 @@ _KEY_ATTRIBUTES = (
 _INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 # Settings of a modifier that are not its own, or only how it is shown.
 _NOT_COPIED = {"rna_type", "name", "is_valid", "show_expanded", "active"}
-# What makes the shape between keys.
+# What makes the course of a curve, and its shape between keys as they are.
+_COURSE = ("co", "handle_left", "handle_right", "interpolation")
 _SHAPE = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
 
 
@@ -222,6 +223,17 @@ def digest(curve):
     return b"".join(
         array.tobytes() for name, array in _attributes(curve.keyframe_points).items() if "select" not in name
     )
+
+
+def shape(curve):
+    """What tells whether the course of a curve changed: a part of its ``digest`` that is read in a third of the
+    time."""
+    points, found = curve.keyframe_points, []
+    for name, size, kind in _KEY_ATTRIBUTES:
+        if name in _COURSE:
+            found.append(np.empty(len(points) * size, kind))
+            points.foreach_get(name, found[-1])
+    return b"".join(array.tobytes() for array in found)
 
 
 def alike(one, other):

@@ -30,22 +30,6 @@ from footlock.rig import clip as reading  # noqa: E402
 from footlock.solvers import contacts, foot_skate, ground, knee_side, leg_chain, slide_removal  # noqa: E402
 
 
-def repeated(frames, folder):
-    """A BVH file of the walk, repeated to so many frames: each repetition starts where the one before ended."""
-    walk = bvh.read(clips.WALK)
-    columns, _ = walk.position_columns(0)
-    count = -(-frames // len(walk.motion))
-    rows = np.tile(walk.motion, (count, 1))
-    rows[:, columns[:1] + columns[2:]] += np.repeat(
-        np.arange(count)[:, None] * (walk.motion[-1] - walk.motion[0])[list(columns[:1] + columns[2:])],
-        len(walk.motion),
-        axis=0,
-    )
-    path = Path(folder) / "long.bvh"
-    bvh.write(path, walk.with_motion(rows[:frames]))
-    return path
-
-
 class Stages:
     """Seconds of each stage, in order."""
 
@@ -94,7 +78,7 @@ def main(frames):
     footlock.register()
     stage = Stages()
     with tempfile.TemporaryDirectory() as folder:
-        armature = clips.import_clip(repeated(frames, folder))
+        armature = clips.import_clip(clips.repeated(frames, folder))
     scene = bpy.context.scene
     legs = mapping.of(armature)
     correction.scale_travel(armature, reading.read(scene, armature, legs), 1.25)
@@ -108,7 +92,7 @@ def main(frames):
     )
 
     with tempfile.TemporaryDirectory() as folder:
-        armature = clips.import_clip(repeated(frames, folder))
+        armature = clips.import_clip(clips.repeated(frames, folder))
     steps = stages_of_the_job(armature, stage)
 
     print(f"Blender {bpy.app.version_string}, Python {sys.version.split()[0]}, numpy {np.__version__}, {frames} frames")

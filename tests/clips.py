@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from footlock.rig import compat
+from footlock.rig import bvh, compat
 
 DATA = Path(__file__).parent / "data"
 WALK = DATA / "cmu_131_01.bvh"
@@ -26,6 +26,22 @@ def import_clip(path=WALK):
     with redirect_stdout(StringIO()):
         bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True)
     return bpy.context.object
+
+
+def repeated(frames, folder):
+    """A BVH file of the walk, repeated to so many frames: each repetition starts where the one before ended."""
+    walk = bvh.read(WALK)
+    columns, _ = walk.position_columns(0)
+    count = -(-frames // len(walk.motion))
+    rows = np.tile(walk.motion, (count, 1))
+    rows[:, columns[:1] + columns[2:]] += np.repeat(
+        np.arange(count)[:, None] * (walk.motion[-1] - walk.motion[0])[list(columns[:1] + columns[2:])],
+        len(walk.motion),
+        axis=0,
+    )
+    path = Path(folder) / "long.bvh"
+    bvh.write(path, walk.with_motion(rows[:frames]))
+    return path
 
 
 def curves(owner):

@@ -2,19 +2,35 @@
 
 import bpy
 
-from . import contacts_panel, fix_panel, legs_panel, panel, presets_panel, result_panel, settings
+from . import (
+    contacts_panel,
+    fix_panel,
+    footprint_tool,
+    legs_panel,
+    overlay,
+    overlay_panel,
+    overlay_settings,
+    panel,
+    presets_panel,
+    result_panel,
+    settings,
+    timeline_bars,
+)
 
 # Parents before their sub-panels, which are shown in this order.
 classes = (
     settings.FootlockSettings,
     *presets_panel.classes,
+    *overlay_settings.classes,
     *panel.classes,
     *legs_panel.classes,
     fix_panel.FOOTLOCK_PT_floor,
     *contacts_panel.classes,
     fix_panel.FOOTLOCK_PT_fix,
     *result_panel.classes,
+    overlay_panel.FOOTLOCK_PT_overlay,
     fix_panel.FOOTLOCK_PT_advanced,
+    *footprint_tool.classes,
 )
 
 
@@ -23,9 +39,15 @@ def register():
         bpy.utils.register_class(cls)
     settings.register()
     presets_panel.register()
+    overlay_settings.register()
+    overlay.register()
+    timeline_bars.register()
 
 
 def unregister():
+    timeline_bars.unregister()
+    overlay.unregister()
+    overlay_settings.unregister()
     presets_panel.unregister()
     settings.unregister()
     for cls in reversed(classes):
