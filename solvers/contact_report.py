@@ -149,28 +149,32 @@ def measure(motion):
     away = np.zeros(flat)
     rows = []
     for leg in range(flat[1]):
-        for start, stop in contacts.runs(planted[:, leg]):
-            here, at = slice(start, stop), (slice(start, stop), leg)
-            worst, residual, moved = start + int(slid[at].argmax()), 0.0, None
+        spans = contacts.runs(planted[:, leg])
+        off = _from_places(toes[:, leg], spans, np.ones(len(toes), bool))
+        if after is not None:
+            away[:, leg] = _from_places(after[:, leg], spans, ~missed[:, leg])
+            off_after = _from_places(after[:, leg], spans, np.ones(len(toes), bool))
+        for start, stop in spans.tolist():
+            at = (slice(start, stop), leg)
+            worst, moved = start + int(slid[at].argmax()), None
+            residual = float(away[at].max())
             if after is not None and left is not None:
-                moved = _movement(after[at], left[at])
-                off = _from_place(after[at], ~missed[at])
-                away[at], residual = off, float(off.max())
-                worst = start + int(off.argmax()) if residual > _SEEN else worst
+                moved = _movement(after[at], left[at], off_after[start:stop])
+                worst = start + int(away[at].argmax()) if residual > _SEEN else worst
             rows.append(
                 Row(
                     leg,
-                    int(start),
-                    int(stop - 1),
+                    start,
+                    stop - 1,
                     worst,
                     float((stop - start) / motion.frame_rate),
-                    _movement(toes[at], slid[at]),
+                    _movement(toes[at], slid[at], off[start:stop]),
                     moved,
                     residual,
                     int(missed[at].sum()),
                     (float(speed[at].mean()), float(speed[at].max())),
                     (float(height[at].mean()), float(height[at].max())),
-                    _cause(motion.origins[leg], detected[:, leg] > 0.0, here),
+                    _cause(motion.origins[leg], detected[:, leg] > 0.0, start, stop),
                 )
             )
     rows.sort(key=lambda row: (-round(row.residual / _SEEN), -row.before.away, row.first, row.leg))
@@ -185,45 +189,50 @@ def _steps(toes, planted):
     return steps
 
 
-def _movement(toe, steps):
-    """The Movement of a toe (frames, 3) in one contact, with its steps (frames,), of which the first is none."""
+def _movement(toe, steps, off):
+    """The Movement of a toe (frames, 3) in one contact, with its steps (frames,), of which the first is none, and how
+    far it is from its place (frames,)."""
     within = steps[1:]
     return Movement(
         float(within.mean()) if len(within) else 0.0,
         float(within.max(initial=0.0)),
         float(np.linalg.norm(toe[-1] - toe[0])),
-        float(_from_place(toe, np.ones(len(toe), bool)).max()),
+        float(off.max()),
     )
 
 
-def _from_place(toe, known):
-    """Metres (frames,) by which a toe (frames, 3) is from its place: its median where ``known`` (frames,) bool, or
-    anywhere without.
+def _from_places(toe, spans, known):
+    """Metres (frames,) by which a toe (frames, 3) is from its place in each of the spans (n, 2) of frames, 0 between
+    them: its median there where ``known`` (frames,) bool, or anywhere without.
 
-    The median of all three axes at once: that of each would depend on how the world is turned.
+    The median of all three axes at once, to which the sum of distances is least (found by Weiszfeld's steps): that of
+    each axis would depend on how the world is turned.
     """
-    points = toe[known] if known.any() else toe
-    return np.linalg.norm(toe - _median(points), axis=-1)
-
-
-def _median(points):
-    """The place to which the sum of distances from points (n, 3) is least, by Weiszfeld's steps."""
-    place = points.mean(axis=0)
+    off = np.zeros(len(toe))
+    if not len(spans):
+        return off
+    counts = spans[:, 1] - spans[:, 0]
+    inside = np.repeat(spans[:, 0] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    starts, which = np.cumsum(counts) - counts, np.repeat(np.arange(len(spans)), counts)
+    points, share = toe[inside], known[inside].astype(float)
+    share[np.add.reduceat(share, starts)[which] == 0.0] = 1.0
+    places, weight = None, share
     for _ in range(_MOST_STEPS):
-        far = np.linalg.norm(points - place, axis=-1)
-        weight = 1.0 / np.maximum(far, _NEAR)
-        new = (weight[:, None] * points).sum(axis=0) / weight.sum()
-        done = np.linalg.norm(new - place) < _NEAR
-        place = new
-        if done:
+        total = np.add.reduceat(weight, starts)
+        new = np.add.reduceat(weight[:, None] * points, starts) / total[:, None]
+        if places is not None and np.abs(new - places).max() < _NEAR:
             break
-    return place
+        places = new
+        far = np.linalg.norm(points - places[which], axis=-1)
+        weight = share / np.maximum(far, _NEAR)
+    off[inside] = np.linalg.norm(points - new[which], axis=-1)
+    return off
 
 
-def _cause(origin, detected, here):
-    """What made the contact in the slice ``here`` of a leg whose labels have this origin: a contact of a detection that
-    a person left as it was is still found."""
+def _cause(origin, detected, start, stop):
+    """What made the contact from ``start`` to before ``stop`` of a leg whose labels have this origin: a contact of a
+    detection that a person left as it was is still found."""
     if origin != HAND:
         return origin
-    before, after = detected[here.start - 1 : here.start], detected[here.stop : here.stop + 1]
-    return FOUND if detected[here].all() and not before.any() and not after.any() else HAND
+    around = detected[max(start - 1, 0) : start].any() or detected[stop : stop + 1].any()
+    return FOUND if detected[start:stop].all() and not around else HAND
