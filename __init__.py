@@ -7,17 +7,19 @@ used, and tested, without Blender.
 
 def register():
     from . import operators, ui
-    from .rig import mapping
+    from .rig import contact_reports, mapping
 
     mapping.register()
+    contact_reports.register()
     operators.register()
     ui.register()
 
 
 def unregister():
     from . import operators, ui
-    from .rig import mapping
+    from .rig import contact_reports, mapping
 
     ui.unregister()
     operators.unregister()
+    contact_reports.unregister()
     mapping.unregister()

@@ -48,7 +48,7 @@ def _contacts(scene, armature, legs, source, given, options):
                 f"All contact curves of “{armature.name}” are locked or muted, and --contacts would not be used:"
                 " leave it out, or unlock and unmute them."
             )
-        contact_property.write(armature, legs, source.frames, found, skip=kept)
+        contact_property.write(armature, legs, source.frames, found, skip=kept, of_file=True)
         return contact_property.read(armature, legs, source.frames), {"contacts_from": "file"}
     states = contact_property.states(armature, legs)
     kept = [i for i, state in enumerate(states) if state is not State.ABSENT]

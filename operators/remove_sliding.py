@@ -6,12 +6,13 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, curves, mapping, results
+from ..rig import contact_property, contact_reports, controls, correction, curves, mapping, results
 from ..rig.floor import ObjectSurface
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.ground import Ground
+from . import detect_contacts, reporting
 from .base import ActionOperator, legs_note
 from .properties import RemovalProperties
 
@@ -302,7 +303,12 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
         )
         # The panel shows these for the whole clip only.
         options = self._options(context.scene) if self.method == "offline" else Options(result=self.result)
+        known, origins = contact_reports.find(armature), contact_property.origins(armature, legs)
+        detection = detect_contacts.Settings.of_text(known.settings if known else "")
         done = remove(context.scene, armature, legs, settings, self.unit, options=options)
+        found = detect_contacts.judge(done.clip, detection)
+        report = reporting.of_removal(armature, legs, done, found, origins)
+        reporting.store(context.scene, armature, done.clip, report, detection)
         mapping.remember(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
         return sentence(legs, done)

@@ -61,12 +61,13 @@ def summary(report):
     for leg, label in enumerate(report.legs):
         counts.append(f"{label} {sum(row.leg == leg for row in rows)}")
     before = max(row.before.away for row in rows)
-    text = f"{name}: {len(rows)} contact{'' if len(rows) == 1 else 's'} ({', '.join(counts)}); toes get up to {_MM * before:.1f} mm from their places"
+    text = f"{name}: {_count(len(rows), 'contact')} ({', '.join(counts)}); toes get up to {_MM * before:.1f} mm from"
+    text += " their places"
     if report.corrected:
         text += f" before and {_MM * worst.residual:.1f} mm after"
     missed = sum(row.missed for row in rows)
     if missed:
-        text += f"; {missed} frame{'' if missed == 1 else 's'} out of reach"
+        text += f"; {_count(missed, 'frame')} out of reach"
     at = f"{frame_text(report.frames[worst.first])}–{frame_text(report.frames[worst.last])}"
     return f"{text}; worst is {report.legs[worst.leg]} at {at}."
 
@@ -135,6 +136,10 @@ _COLUMNS = {
     "cause": lambda report, row: row.cause,
     "why": lambda report, row: reasons.of_contact(row, report.enter, report.highest),
 }
+
+
+def _count(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _rounded(value, places):

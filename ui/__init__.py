@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import panel, settings
+from . import panel, report_panel, settings
 
 # Parents before their sub-panels, which are shown in this order.
 classes = (
@@ -11,6 +11,8 @@ classes = (
     panel.FOOTLOCK_PT_main,
     panel.FOOTLOCK_PT_result,
     panel.FOOTLOCK_PT_found,
+    report_panel.FOOTLOCK_UL_contacts,
+    report_panel.FOOTLOCK_PT_report,
     panel.FOOTLOCK_PT_legs,
     panel.FOOTLOCK_PT_contacts,
     panel.FOOTLOCK_PT_removal,
