@@ -36,8 +36,6 @@ _KEY_ATTRIBUTES = (
     ("select_right_handle", 1, bool),
 )
 _INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
-# What gives a curve its values, as good as always.
-_MOTION = ("co", "handle_left", "handle_right", "interpolation")
 # What makes the shape between keys.
 _SHAPE = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
 
@@ -228,11 +226,14 @@ def motion(curve):
     """What tells whether a curve gives other values than it did: less than its digest has, and quicker."""
     points = curve.keyframe_points
     parts = [repr([curve.extrapolation, *((one.type, one.mute, one.influence) for one in curve.modifiers)]).encode()]
-    for name, size, kind in _KEY_ATTRIBUTES:
-        if name in _MOTION:
-            array = np.empty(len(points) * size, kind)
-            points.foreach_get(name, array)
-            parts.append(array.tobytes())
+    kinds = np.empty(len(points), np.int32)
+    points.foreach_get("interpolation", kinds)
+    parts.append(kinds.tobytes())
+    shaped = (kinds == _INTERPOLATION["BEZIER"]).any()
+    for name in ("co", "handle_left", "handle_right") if shaped else ("co",):
+        array = np.empty(len(points) * 2, np.float32)
+        points.foreach_get(name, array)
+        parts.append(array.tobytes())
     return b"".join(parts)
 
 
