@@ -142,9 +142,13 @@ class FOOTLOCK_OT_copy_report(_OfReport, bpy.types.Operator):
     bl_description = "Copy the report as a table, to be pasted into a spreadsheet or a message"
 
     def run(self, context, armature):
-        report = current(context.scene, armature)
-        context.window_manager.clipboard = report_table.as_text(report)
-        return f"Copied {len(report.rows)} contacts."
+        return copied(current(context.scene, armature), context.window_manager)
+
+
+def copied(report, manager):
+    """Put a Report on the clipboard of the window manager; says so."""
+    manager.clipboard = report_table.as_text(report)
+    return f"Copied {len(report.rows)} contacts."
 
 
 class _ToFile(_OfReport, ExportHelper):

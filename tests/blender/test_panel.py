@@ -56,7 +56,7 @@ class Layout:
         return lambda **arguments: self._sub(name, arguments)
 
     def __setattr__(self, name, value):
-        if name not in ("said", "buttons", "greyed") and name not in bpy.types.UILayout.bl_rna.properties:
+        if name not in ("said", "buttons", "greyed", "items") and name not in bpy.types.UILayout.bl_rna.properties:
             raise AttributeError(f"UILayout has no {name}")
         object.__setattr__(self, name, value)
 
@@ -82,6 +82,18 @@ class Layout:
         given = OperatorSettings(idname)
         self.buttons.setdefault(idname, []).append(given)
         return given
+
+    def template_list(self, listtype, list_id, data, name, active_data, active_name, **arguments):
+        check_arguments("template_list", arguments)
+        active_data.bl_rna.properties[active_name]
+        self.items = []
+        for index, item in enumerate(getattr(data, name)):
+            row = Layout()
+            getattr(ui.report_panel, listtype).draw_item(
+                None, bpy.context, row, data, item, 0, active_data, active_name, index
+            )
+            self.items.append(row.said)
+        self.said.extend(" ".join(row) for row in self.items)
 
     def menu(self, idname, **arguments):
         check_arguments("menu", arguments)
@@ -188,6 +200,8 @@ class Registration(CleanFile):
                 self.assertFalse(hasattr(bpy.types.Scene, "footlock"))
                 self.assertFalse(hasattr(bpy.types.Armature, "footlock"))
                 self.assertFalse(hasattr(bpy.types.Object, "footlock_influence"))
+                self.assertFalse(hasattr(bpy.types.Action, "footlock_report"))
+                self.assertFalse(hasattr(bpy.types.WindowManager, "footlock_report"))
                 self.assertEqual([name for name in dir(bpy.types) if name.lower().startswith("footlock")], [])
             for cls in ui.classes:
                 self.assertTrue(cls.is_registered, cls.__name__)
