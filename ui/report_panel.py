@@ -160,7 +160,7 @@ def _draw_hint(layout, text):
 def _draw_answer(layout, answer, context):
     """Sentences in lines that fit into the panel."""
     region = context.region
-    scale = context.preferences.system.ui_scale
+    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
     letters = max(int((region.width if region else 300) / (_LETTER * scale)), 20)
     for sentence in answer.split("\n"):
         for i, line in enumerate(textwrap.wrap(sentence, letters)):

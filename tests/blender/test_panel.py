@@ -56,7 +56,7 @@ class Layout:
         return lambda **arguments: self._sub(name, arguments)
 
     def __setattr__(self, name, value):
-        if name not in ("said", "buttons", "greyed", "items") and name not in bpy.types.UILayout.bl_rna.properties:
+        if name not in ("said", "buttons", "greyed") and name not in bpy.types.UILayout.bl_rna.properties:
             raise AttributeError(f"UILayout has no {name}")
         object.__setattr__(self, name, value)
 
@@ -86,14 +86,12 @@ class Layout:
     def template_list(self, listtype, list_id, data, name, active_data, active_name, **arguments):
         check_arguments("template_list", arguments)
         active_data.bl_rna.properties[active_name]
-        self.items = []
         for index, item in enumerate(getattr(data, name)):
             row = Layout()
             getattr(ui.report_panel, listtype).draw_item(
                 None, bpy.context, row, data, item, 0, active_data, active_name, index
             )
-            self.items.append(row.said)
-        self.said.extend(" ".join(row) for row in self.items)
+            self._say(" ".join(row.said))
 
     def menu(self, idname, **arguments):
         check_arguments("menu", arguments)
