@@ -17,10 +17,12 @@ _LEFT = 1e-3
 # Looking whether the curves were edited takes up at most this part of the time.
 _SHARE = 0.05
 # Widths of the columns of the list, as parts of what is left.
-_LEG, _FRAMES = 0.3, 0.4
+_LEG, _FRAMES = 0.24, 0.42
 # About so many letters of a sentence fit into the panel's width, pixels of one letter.
-_LETTER = 7.0
+_LETTER, _LEAST_LETTERS = 8.0, 20
 _ROWS = 6
+# Millimetres from which on tenths are left out.
+_WHOLE = 100.0
 
 
 class FOOTLOCK_UL_contacts(bpy.types.UIList):
@@ -73,14 +75,14 @@ class FOOTLOCK_PT_report(FootlockSubPanel, bpy.types.Panel):
                     settings,
                     stale.operator("footlock.update_report", text="Update", icon="FILE_REFRESH"),
                 )
-            _draw_hint(layout, "Contacts, and how far the toe gets from its place")
+            _draw_hint(layout, "Contacts: mm from the toe's place")
             column = layout.column()
             column.active = state == kept.state
             column.template_list("FOOTLOCK_UL_contacts", "", kept, "contacts", view, "index", rows=_ROWS)
             if len(kept.legs) > 1:
                 column.prop_search(view, "leg", kept, "legs")
             if 0 <= view.index < len(kept.contacts):
-                _draw_contact(column.box().column(align=True), armature, kept, kept.contacts[view.index])
+                _draw_contact(column.box().column(align=True), kept, kept.contacts[view.index], context)
             files = layout.row(align=True)
             files.operator("footlock.copy_report", text="Copy", icon="COPYDOWN")
             files.operator_context = "INVOKE_DEFAULT"
@@ -89,7 +91,7 @@ class FOOTLOCK_PT_report(FootlockSubPanel, bpy.types.Panel):
         why = layout.operator("footlock.explain_frame", icon="QUESTION")
         properties.copy(properties.ClipProperties, settings, why)
         if view.answer and view.answered == report_view.key(armature, context.scene.frame_current_final, state):
-            _draw_answer(layout.box().column(align=True), view.answer, context)
+            _draw_wrapped(layout.box().column(align=True), view.answer, context)
 
 
 # What the last look was at, when it was, what it took, and what was seen.
@@ -121,16 +123,22 @@ def _frames(armature, kept, item):
 
 
 def _slide(kept, item):
-    before = f"{_MM * item.away_before:.1f}"
-    return f"{before} → {_MM * item.residual:.1f} mm" if kept.corrected else f"{before} mm"
+    before = _millimetres(item.away_before)
+    return f"{before} → {_millimetres(item.residual)}" if kept.corrected else before
 
 
-def _draw_contact(layout, armature, kept, item):
+def _millimetres(metres):
+    """As short as it may be: the list is narrow."""
+    value = _MM * metres
+    return f"{value:.0f}" if value >= _WHOLE else f"{value:.1f}"
+
+
+def _draw_contact(layout, kept, item, context):
     """All that is known of the chosen contact."""
     after = kept.corrected
     for caption, before, left in (
-        ("Mean per frame", item.mean_before, item.mean_after),
-        ("Largest per frame", item.largest_before, item.largest_after),
+        ("Mean step", item.mean_before, item.mean_after),
+        ("Largest step", item.largest_before, item.largest_after),
         ("First to last", item.drift_before, item.drift_after),
         ("From its place", item.away_before, item.residual),
     ):
@@ -142,7 +150,8 @@ def _draw_contact(layout, armature, kept, item):
     if item.missed:
         layout.label(text=iface_("{:d} frames out of reach").format(item.missed), icon="ERROR", translate=False)
     row = contact_reports.row_of(kept, item)
-    _draw_row(layout, "Why", reasons.of_contact(row, kept.enter, kept.highest))
+    why = reasons.of_contact(row, kept.enter, kept.highest)
+    _draw_wrapped(layout, why[:1].upper() + why[1:], context)
 
 
 def _draw_row(layout, caption, text):
@@ -157,11 +166,11 @@ def _draw_hint(layout, text):
     row.label(text=text)
 
 
-def _draw_answer(layout, answer, context):
-    """Sentences in lines that fit into the panel."""
+def _draw_wrapped(layout, text, context):
+    """Lines that fit into the panel, of a text with one or several."""
     region = context.region
     scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
-    letters = max(int((region.width if region else 300) / (_LETTER * scale)), 20)
-    for sentence in answer.split("\n"):
+    letters = max(int((region.width if region else 0) / (_LETTER * scale)), _LEAST_LETTERS)
+    for sentence in text.split("\n"):
         for i, line in enumerate(textwrap.wrap(sentence, letters)):
-            layout.label(text=line, icon="NONE" if i else "DOT", translate=False)
+            layout.label(text=line, icon="BLANK1" if i else "DOT", translate=False)

@@ -515,7 +515,8 @@ class Panel(ReportCase):
         kept = self.kept(armature)
         item = kept.contacts[0]
         span = f"{FRAMES[item.first]:g}–{FRAMES[item.last]:g}"
-        slide = f"{item.away_before * 1000:.1f} → {item.residual * 1000:.1f} mm"
+        slide = f"{item.away_before * 1000:.0f} → {item.residual * 1000:.1f}"
+        self.assertGreater(item.away_before, 0.1)
         self.assertEqual(layout.said[1], f"{kept.legs[item.leg].name} {span} {slide}")
         names = ("copy_report", "save_report", "save_plot", "explain_frame")
         self.assertEqual(set(layout.buttons), {f"footlock.{name}" for name in names})
@@ -528,7 +529,7 @@ class Panel(ReportCase):
         item = self.kept(armature).contacts[2]
         said = self.drawn().said
         self.assertIn(f"{item.mean_before * 1000:.2f} → {item.mean_after * 1000:.2f} mm", said)
-        self.assertIn("by hand", said)
+        self.assertIn("By hand", said)
 
     def test_stale_rows_are_said_to_be(self):
         armature = self.walker()

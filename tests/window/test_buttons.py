@@ -192,7 +192,7 @@ def finish(status):
     os._exit(status)
 
 
-def main(arguments):
+def main(arguments, steps=steps):
     shots = Path(next(argument for argument in arguments if not argument.startswith("--")))
     shots.mkdir(parents=True, exist_ok=True)
     footlock = import_footlock()
@@ -221,4 +221,5 @@ def main(arguments):
     bpy.app.timers.register(tick, first_interval=3.0)
 
 
-main(sys.argv[sys.argv.index("--") + 1 :])
+if __name__ == "__main__":
+    main(sys.argv[sys.argv.index("--") + 1 :])
