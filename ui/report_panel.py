@@ -15,7 +15,7 @@ _MM = 1000.0
 # A toe that is left further than this from its place, metres, is marked.
 _LEFT = 1e-3
 # Looking whether the curves were edited takes up at most this part of the time.
-_SHARE = 0.05
+_SHARE = 0.02
 # Widths of the columns of the list, as parts of what is left.
 _LEG, _FRAMES = 0.24, 0.42
 # About so many letters of a sentence fit into the panel's width, pixels of one letter.

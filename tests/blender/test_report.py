@@ -14,7 +14,7 @@ import skeletons
 from blender import mapped, rigs, test_bad_input
 from blender.test_actions import FRAMES, TOES
 from blender.test_batch import run
-from blender.test_panel import drawn
+from blender.test_panel import Layout, drawn
 from blender.test_results import ResultCase
 
 from footlock.operators import contact_report
@@ -376,6 +376,33 @@ class Kept(ReportCase):
             self.assertTrue(self.is_current(armature))
 
 
+class OfAnotherFile(ReportCase):
+    def test_an_override_keeps_it_with_its_local_action(self):
+        rigs.biped()
+        rigs.walk(bpy.context.object, FRAMES)
+        library = str(self.folder / "library.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=library)
+        rigs.new_file()
+        with bpy.data.libraries.load(library, link=True) as (_, wanted):
+            wanted.objects = ["Biped"]
+        bpy.context.scene.collection.objects.link(wanted.objects[0])
+        armature = wanted.objects[0].override_create(remap_local_usages=True)
+        bpy.context.view_layer.objects.active = armature
+        bpy.context.view_layer.update()
+        self.assertIsNone(self.kept(armature))
+        self.said(10)
+        bpy.ops.footlock.copy_action()
+        contact_property.write(armature, mapping.of(armature), FRAMES, self.labels())
+        source = self.toes(armature)
+        self.run_removal()
+        self.check(armature, source, self.toes(armature))
+        rows = self.rows(armature)
+        armature = self.reopened(armature.name)
+        self.assertIsNotNone(armature.override_library)
+        self.assertEqual(self.rows(armature), rows)
+        self.assertTrue(self.is_current(armature))
+
+
 class Reasons(ReportCase):
     def test_as_it_was_detected(self):
         armature = clips.import_clip()
@@ -530,6 +557,18 @@ class Panel(ReportCase):
         said = self.drawn().said
         self.assertIn(f"{item.mean_before * 1000:.2f} → {item.mean_after * 1000:.2f} mm", said)
         self.assertIn("By hand", said)
+
+    def test_what_is_left_is_marked(self):
+        armature = self.walker()
+        self.run_removal()
+        kept = self.kept(armature)
+        for missed, residual, marks in ((0, 0.0, 0), (0, 0.02, 1), (3, 0.02, 1)):
+            kept.contacts[0].missed, kept.contacts[0].residual = missed, residual
+            with mock.patch.object(Layout, "label", autospec=True, side_effect=Layout.label) as label:
+                self.drawn()
+            self.assertEqual(
+                sum("icon" in one.kwargs and one.kwargs["text"] == "" for one in label.call_args_list), marks
+            )
 
     def test_stale_rows_are_said_to_be(self):
         armature = self.walker()
