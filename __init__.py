@@ -7,9 +7,10 @@ used, and tested, without Blender.
 
 def register():
     from . import operators, ui
-    from .rig import mapping, trail_cache
+    from .rig import contact_reports, mapping, trail_cache
 
     mapping.register()
+    contact_reports.register()
     trail_cache.register()
     operators.register()
     ui.register()
@@ -17,9 +18,10 @@ def register():
 
 def unregister():
     from . import operators, ui
-    from .rig import mapping, trail_cache
+    from .rig import contact_reports, mapping, trail_cache
 
     ui.unregister()
     operators.unregister()
     trail_cache.unregister()
+    contact_reports.unregister()
     mapping.unregister()

@@ -36,7 +36,8 @@ import bpy  # noqa: E402
 
 from footlock.batching import command_line, correcting, files  # noqa: E402
 from footlock.operators import reports  # noqa: E402
-from footlock.rig import labels  # noqa: E402
+from footlock.rig import labels, whole_file  # noqa: E402
+from footlock.solvers import plot_svg  # noqa: E402
 from footlock.solvers.errors import FootlockError  # noqa: E402
 
 
@@ -80,27 +81,29 @@ def main(arguments):
 def _process(source, target, options, several):
     """One input file: returns what is said of each clip in it. Nothing is written before all is solved."""
     opened = files.opened(source, options)
-    given, exported = (
-        command_line.labels_file(option, source, several) for option in (options.contacts, options.export_contacts)
+    given, exported, plotted = (
+        command_line.file_of(option, source, several, kind)
+        for option, kind in ((options.contacts, ".json"), (options.export_contacts, ".json"), (options.plot, ".svg"))
     )
     said, done = [], []
     for shot in opened.shots:
         named = {"armature": shot.armature.name, "action": shot.name}
         try:
             opened.begin(shot, options.unit)
-            removal, found = correcting.correct(shot, _labels_of(given, shot, opened.shots), options)
+            removal, report, found = correcting.correct(shot, _file_of(given, shot, opened.shots), options)
             opened.finish(shot, removal)
         except FootlockError as error:
             if not opened.separate or len(opened.shots) == 1:
                 raise
             said.append({**named, "error": str(error)})
             continue
-        done.append((shot, removal))
-        said.append({**named, **reports.corrected(removal, found)})
+        done.append((shot, removal, report))
+        said.append({**named, **reports.corrected(removal, report, found)})
     if not done:
         return said
-    for shot, removal in done:
-        _export(_labels_of(exported, shot, opened.shots), removal)
+    for shot, removal, report in done:
+        _export(_file_of(exported, shot, opened.shots), removal)
+        _plot(_file_of(plotted, shot, opened.shots), report)
     files.make_folder(target)
     if target.suffix.lower() == files.BLEND:
         files.save_blend(target)
@@ -109,8 +112,8 @@ def _process(source, target, options, several):
     return said
 
 
-def _labels_of(path, shot, shots):
-    """The labels file of one of several clips: its name stands behind the file's, and the armature's before it where
+def _file_of(path, shot, shots):
+    """The labels or plot of one of several clips: its name stands behind the file's, and the armature's before it where
     it takes both to tell them apart."""
     if path is None or len(shots) == 1:
         return path
@@ -126,6 +129,13 @@ def _export(path, removal):
         files.make_folder(path)
         clip = removal.clip
         labels.write(path, clip.legs, removal.weights, clip.frame_rate, clip.scene_frames[0])
+
+
+def _plot(path, report):
+    """Draw a Report, before anything else is written."""
+    if path:
+        files.make_folder(path)
+        whole_file.write(path, [plot_svg.draw(report).encode()])
 
 
 def _say(report, named):

@@ -154,6 +154,12 @@ def parser():
         help="make one action of what NLA strips play where an armature has no action of its own (.blend)",
     )
     p.add_argument("--report", type=Path, metavar="FILE", help="write what was found and done as JSON")
+    p.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw speed, height, contacts and slide of each foot as SVG; a folder for several inputs",
+    )
     return p
 
 
@@ -181,22 +187,27 @@ def jobs(p, options):
     if len({str(target) for target in targets}) < len(targets):
         p.error("two inputs have the same name and would overwrite each other: run them into different folders")
     several = len(options.inputs) > 1
-    beside = [path for source in options.inputs if (path := labels_file(options.export_contacts, source, several))]
+    beside = [
+        path
+        for source in options.inputs
+        for option, kind in ((options.export_contacts, ".json"), (options.plot, ".svg"))
+        if (path := file_of(option, source, several, kind))
+    ]
     if options.report:
         beside.append(options.report)
     taken = {path.resolve() for path in (*options.inputs, *targets)}
     for path in beside:
         if path.resolve() in taken:
-            p.error(f"“{path}” is written or read already: choose another file for labels and report")
+            p.error(f"“{path}” is written or read already: choose another file for labels, report and plot")
         taken.add(path.resolve())
     return list(zip(options.inputs, targets, strict=True))
 
 
-def labels_file(option, source, several):
-    """The labels file of an input: the option itself, or STEM.json in it where it is a folder."""
+def file_of(option, source, several, kind=".json"):
+    """The labels or plot of an input: the option itself, or STEM and its kind in it where it is a folder."""
     if option is None:
         return None
-    return option / f"{source.stem}.json" if several or option.is_dir() else option
+    return option / f"{source.stem}{kind}" if several or option.is_dir() else option
 
 
 def removal(options):

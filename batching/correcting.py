@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from ..operators import detect_contacts, fit_root, remove_sliding, reports
+from ..operators import detect_contacts, fit_root, remove_sliding, reporting, reports
 from ..rig import clip, contact_property, controls, correction, labels, markers, results
 from ..rig.contact_property import PROTECTED, State
 from ..solvers.errors import FootlockError
@@ -11,7 +11,8 @@ from . import command_line
 
 
 def correct(shot, given, options):
-    """Scale, label, fit and correct a Shot; returns the Removal, and what is said besides."""
+    """Scale, label, fit and correct a Shot; returns the Removal, the Report of its contacts, and what is said
+    besides."""
     scene, armature, legs = shot.scene, shot.armature, shot.legs
     bpy.context.view_layer.update()
     driven_by = controls.of(armature, legs)
@@ -31,10 +32,15 @@ def correct(shot, given, options):
     weights = contact_property.weights(armature, legs, source.frames)
     weights = found if weights is None else weights
     extent = command_line.extent(scene, options)
+    origins = contact_property.origins(armature, legs)
     done = remove_sliding.remove(scene, armature, legs, command_line.removal(options), source.unit, weights, extent)
+    detection = command_line.detection(options)
+    judged = detect_contacts.judge(done.clip, detection)
+    report = reporting.of_removal(armature, legs, done, judged, origins)
+    reporting.store(scene, armature, done.clip, report, detection)
     if options.markers:
         markers.write(results.labelled(armature), legs, done.clip.frames, found)
-    return done, said
+    return done, report, said
 
 
 def _contacts(scene, armature, legs, source, given, options):
@@ -48,7 +54,7 @@ def _contacts(scene, armature, legs, source, given, options):
                 f"All contact curves of “{armature.name}” are locked or muted, and --contacts would not be used:"
                 " leave it out, or unlock and unmute them."
             )
-        contact_property.write(armature, legs, source.frames, found, skip=kept)
+        contact_property.write(armature, legs, source.frames, found, skip=kept, of_file=True)
         return contact_property.read(armature, legs, source.frames), {"contacts_from": "file"}
     states = contact_property.states(armature, legs)
     kept = [i for i, state in enumerate(states) if state is not State.ABSENT]

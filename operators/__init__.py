@@ -5,6 +5,7 @@ import bpy
 from . import (
     bake_nla,
     compare,
+    contact_report,
     detect_contacts,
     edit_contacts,
     edit_legs,
@@ -14,6 +15,7 @@ from . import (
     map_legs,
     refresh_overlay,
     remove_sliding,
+    report_view,
     revert,
 )
 
@@ -42,10 +44,16 @@ classes = (
     exchange_labels.FOOTLOCK_OT_import_contacts,
     exchange_labels.FOOTLOCK_OT_contacts_to_markers,
     exchange_labels.FOOTLOCK_OT_markers_to_contacts,
+    contact_report.FOOTLOCK_OT_explain_frame,
+    contact_report.FOOTLOCK_OT_update_report,
+    contact_report.FOOTLOCK_OT_copy_report,
+    contact_report.FOOTLOCK_OT_save_report,
+    contact_report.FOOTLOCK_OT_save_plot,
 )
 
 
 def register():
+    report_view.register()
     for cls in classes:
         bpy.utils.register_class(cls)
 
@@ -53,3 +61,4 @@ def register():
 def unregister():
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
+    report_view.unregister()

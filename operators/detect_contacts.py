@@ -1,6 +1,8 @@
 """Detect Contacts: label when each foot is planted, as a curve in the action."""
 
-from dataclasses import dataclass, field, replace
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -10,10 +12,14 @@ from ..rig import contact_property, mapping, root, sources, trail_cache, trails
 from ..rig.contact_property import State
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
+from . import reporting
 from .base import ActionOperator, legs_note
 from .properties import THRESHOLDS, DetectionProperties
 
 MODES = ("auto", "threshold")
+# Detections by what they were made of, and how many: of two characters and what they were before.
+_kept = {}
+_MOST_KEPT = 4
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,17 @@ class Settings:
     mode: str = "auto"
     thresholds: contacts.ThresholdSettings = field(default_factory=contacts.ThresholdSettings)
     floor: float | None = None
+
+    def as_text(self):
+        """As JSON, to be kept."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of_text(cls, text):
+        """The Settings that were kept; the default ones of an empty text."""
+        given = json.loads(text or "{}")
+        thresholds = contacts.ThresholdSettings(**given.pop("thresholds", {}))
+        return cls(thresholds=thresholds, **given)
 
 
 @dataclass(frozen=True)
@@ -56,8 +73,27 @@ def detect(scene, armature, legs, settings=Settings(), unit=0.0):
     source = sources.unedited(armature)
     with sources.shown(armature, source):
         clip = clips.read(scene, armature, legs, unit)
+    return replace(judge(clip, settings), of_source=source is not None)
+
+
+def judge(clip, settings=Settings()):
+    """The Detection of a clip that was read. The last few are kept for as long as Blender runs, and found again by what
+    they were made of."""
     pose = clip.leg_pose()
     travel = clip.head(root.travelling(clip))
+    made_of = hashlib.sha1(repr((settings, clip.frame_rate)).encode(), usedforsecurity=False)
+    for points in (pose.toe, pose.hip, travel, pose.leg_lengths()):
+        made_of.update(np.ascontiguousarray(points))
+    key = made_of.hexdigest()
+    if key not in _kept:
+        while len(_kept) >= _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[key] = _judged(clip, pose, travel, settings)
+    return replace(_kept[key], clip=clip)
+
+
+def _judged(clip, pose, travel, settings):
+    """A Detection without its clip, which would be large to keep."""
     found = auto_contacts.detect(pose.toe, pose.hip, travel, pose.leg_lengths(), clip.frame_rate)
     enter, highest = found.enter, found.highest
     ground = found.ground
@@ -66,10 +102,10 @@ def detect(scene, armature, legs, settings=Settings(), unit=0.0):
         chosen = contacts.nearest(pose.toe, clip.frame_rate, floor, found.labels, settings.thresholds)
         found = contacts.detect(pose.toe, clip.frame_rate, floor, chosen)
         enter, highest = chosen.velocity, chosen.height
-        ground = np.full(len(legs.legs), floor)
+        ground = np.full(len(ground), floor)
     fit = root_fit.fit(pose.toe, travel, found.labels, clip.frame_rate)
     judged = (found.labels, found.speed, found.height, ground, enter, highest)
-    return Detection(clip, settings.mode, *judged, fit, source is not None)
+    return Detection(None, settings.mode, *judged, fit, False)
 
 
 class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types.Operator):
@@ -85,7 +121,8 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         states = contact_property.states(armature, legs)
         kept = {i: state for i, state in enumerate(states) if self._keeps(state)}
         span = self._span()
-        found = detect(context.scene, armature, legs, self._settings(), self.unit)
+        settings = self._settings()
+        found = detect(context.scene, armature, legs, settings, self.unit)
         if len(kept) == len(legs.legs):
             raise FootlockError(_all_kept(kept.values()))
         frames = found.clip.frames
@@ -102,6 +139,9 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         else:
             contact_property.remove_judged(armature, legs)
         mapping.remember(armature, legs)
+        weights, origins = contact_property.weights(armature, legs, frames), contact_property.origins(armature, legs)
+        report = reporting.of_detection(armature, legs, found, weights, origins)
+        reporting.store(context.scene, armature, found.clip, report, settings)
         # What is said is of the curves as they are now, kept ones and other frames included.
         found = replace(found, labels=contact_property.read(armature, legs, frames))
         mapping.store_found(armature, found)

@@ -26,13 +26,13 @@ def _read(context, armature, unit):
     return clip, found
 
 
-def _write(armature, legs, frames, found):
+def _write(armature, legs, frames, found, of_file=False):
     """Write weights (frames, legs) that are the user's own, so that no detection replaces them unasked; curves that are
-    locked or muted stay."""
+    locked or muted stay. of_file: they are from a file."""
     kept = {i: state for i, state in enumerate(contact_property.states(armature, legs)) if state in PROTECTED}
     if len(kept) == len(legs.legs):
         raise FootlockError("All contact curves are locked or muted: unlock and unmute those that shall be written.")
-    contact_property.write(armature, legs, frames, found, skip=kept)
+    contact_property.write(armature, legs, frames, found, skip=kept, of_file=of_file)
     mapping.remember(armature, legs)
     mapping.forget(armature)
     counts = [len(contacts.runs(found[:, i] > contact_property.LEVEL)) for i in range(found.shape[1])]
@@ -83,7 +83,7 @@ class FOOTLOCK_OT_import_contacts(ClipProperties, ActionOperator, ImportHelper, 
         legs = mapping.of(armature)
         clip = clips.read(context.scene, armature, legs, self.unit)
         found = labels.read(bpy.path.abspath(self.filepath), legs, len(clip.frames))
-        return f"{_write(armature, legs, clip.frames, found)}."
+        return f"{_write(armature, legs, clip.frames, found, of_file=True)}."
 
 
 class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.Operator):

@@ -8,6 +8,7 @@ import numpy as np
 from ..rig import clip as clips
 from ..rig import (
     contact_property,
+    contact_reports,
     controls,
     correction,
     curves,
@@ -23,6 +24,7 @@ from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loo
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.ground import Ground
+from . import detect_contacts, reporting
 from .base import ActionOperator, legs_note
 from .properties import RemovalProperties
 
@@ -337,7 +339,11 @@ def remove_as_set(scene, armature, legs, given):
     if given.method == "offline":
         # The panel shows these for the whole clip only.
         options = _options(scene, given)
+    known, origins = contact_reports.find(armature), contact_property.origins(armature, legs)
+    detection = detect_contacts.Settings.of_text(known.settings if known else "")
     done = remove(scene, armature, legs, settings, given.unit, options=options)
+    found = detect_contacts.judge(done.clip, detection)
+    reporting.store(scene, armature, done.clip, reporting.of_removal(armature, legs, done, found, origins), detection)
     mapping.remember(armature, legs)
     mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
     trails.remember_out_of_reach(armature, done.clip, done.out_of_reach)

@@ -1,6 +1,6 @@
 """What a run found and did, as plain data for a report."""
 
-from ..solvers import contacts, slide
+from ..solvers import contacts, report_table, slide
 
 # How a line calls what --fit-root did.
 _ROOT_FITS = {"none": "left as it is", "scale": "scaled", "path": "given the feet's path"}
@@ -38,9 +38,11 @@ def fitted(done):
     }
 
 
-def corrected(done, said):
-    """Of a Removal: slide in millimetres, frames as Blender counts them. ``said``: what was said of the clip before."""
+def corrected(done, report, said):
+    """Of a Removal and its Report: slide in millimetres, frames as Blender counts them. ``said``: what was said of the
+    clip before."""
     source, legs, summary = done.clip, [], contacts.summary(done.labels, done.clip.frame_rate)
+    rows = list(zip(report.rows, report_table.records(report), strict=True))
     for i, leg in enumerate(source.legs.legs):
         legs.append(
             {
@@ -51,6 +53,7 @@ def corrected(done, said):
                 "shortest_contact": summary.shortest[i],
                 "slide_before": _slide(done.before[i], source),
                 "slide_after": _slide(done.after[i], source),
+                "contact_rows": [_without_names(record) for row, record in rows if row.leg == i],
                 "frames_out_of_reach": source.scene_frames[done.out_of_reach[:, i]].tolist(),
             }
         )
@@ -65,6 +68,11 @@ def corrected(done, said):
         "notes": done.notes.strip(),
         **said,
     }
+
+
+def _without_names(record):
+    """A contact without what is said of the clip and the leg already."""
+    return {name: value for name, value in record.items() if name not in ("armature", "action", "leg")}
 
 
 def _slide(measured, source):

@@ -10,6 +10,7 @@ from enum import Enum
 import bpy
 import numpy as np
 
+from ..solvers import contact_report
 from ..solvers.errors import FootlockError
 from . import compat, curves, results
 
@@ -20,6 +21,8 @@ LEVEL = 0.5
 SLIDES = -1.0
 # Property of the action: what the curves of a detection were, by the path of each.
 _DIGESTS = "footlock_contacts"
+# What stands before the digest of a curve from a file, which is a person's own.
+_OF_FILE = "file "
 
 _DESCRIPTIONS = {
     NAME: "1 while this foot is planted, 0 while it is free, between them it is held in part; -1: it slides on purpose",
@@ -70,12 +73,18 @@ def states(armature, legs):
     return [_state(armature, leg) for leg in legs.legs]
 
 
-def write(armature, legs, frames, labels, span=None, detected=False, skip=()):
+def origins(armature, legs):
+    """Where the labels of each leg are from, as ``contact_report`` calls it."""
+    return tuple(_origin(armature, leg) for leg in legs.legs)
+
+
+def write(armature, legs, frames, labels, span=None, detected=False, skip=(), of_file=False):
     """Bake labels (frames, legs) into one stepped curve a leg, with keys only where they change.
 
     span: (first, last) frame between which keys are rewritten; without, all of them. detected: True for the result of
-    a detection, which another one may replace. skip: indices of legs whose curves are left alone. Raises
-    FootlockError, with nothing changed, where a bone has a property of that name that is no number.
+    a detection, which another one may replace. skip: indices of legs whose curves are left alone. of_file: True for
+    labels from a file. Raises FootlockError, with nothing changed, where a bone has a property of that name that is no
+    number.
     """
     results.check_writable(armature)
     _check_free(armature, legs, NAME)
@@ -95,7 +104,7 @@ def write(armature, legs, frames, labels, span=None, detected=False, skip=()):
             keyed = np.concatenate([[True], values[1:] != values[:-1]])
             curve.keyframe_points.clear()
             curves.write(curve, frames[keyed], values[keyed], "CONSTANT")
-        _remember(armature, curve, detected and not edited)
+        _remember(armature, curve, "" if detected and not edited else _OF_FILE if of_file else None)
 
 
 def check_judged(armature, legs):
@@ -132,6 +141,17 @@ def _state(armature, leg):
         return State.MUTED
     known = _known(armature.animation_data.action)
     return State.DETECTED if known.get(_key(armature, path)) == _digest(curve) else State.EDITED
+
+
+def _origin(armature, leg):
+    state, path = _state(armature, leg), _path(armature, leg)
+    if state in (State.ABSENT, State.MUTED):
+        return contact_report.ABSENT if state is State.ABSENT else contact_report.MUTED
+    digest = _digest(next(one for one in compat.fcurves(armature) if one.data_path == path))
+    known = _known(armature.animation_data.action).get(_key(armature, path))
+    if known == digest:
+        return contact_report.FOUND
+    return contact_report.FILE if known == _OF_FILE + digest else contact_report.HAND
 
 
 def _rewrite(curve, frames, values, span):
@@ -175,12 +195,13 @@ def _curve(armature, leg, name, least, most):
     return compat.ensure_fcurve(armature, _path(armature, leg, name), 0, leg.bearer)
 
 
-def _remember(armature, curve, detected):
+def _remember(armature, curve, origin):
+    """Note what a curve is now. origin: what stands before its digest, None where nothing is noted."""
     action = armature.animation_data.action
     known = _known(action)
     known.pop(_key(armature, curve.data_path), None)
-    if detected:
-        known[_key(armature, curve.data_path)] = _digest(curve)
+    if origin is not None:
+        known[_key(armature, curve.data_path)] = origin + _digest(curve)
     if known:
         action[_DIGESTS] = known
     else:

@@ -146,8 +146,7 @@ def _signature(scene, armature, legs):
             # Any bone may move those of the legs by a constraint.
             if not alone or curves.bone_and_property(path)[0] in known or curves.is_own(path):
                 keyed.add((path, index))
-                modifiers = [(one.type, one.mute, one.influence) for one in curve.modifiers]
-                digest.update(repr((path, index, modifiers)).encode() + curves.shape(curve))
+                digest.update(repr((path, index)).encode() + curves.motion(curve))
     if alone:
         # All that does not change from frame to frame. What is up is another way for an object that turns.
         place = np.array(armature.matrix_world, float)[:3, :3]

@@ -148,7 +148,7 @@ def footprints_shown(context):
 
 
 def show_dragged(leg=-1, frame=0.0, placed=None):
-    """Show the footprint of a leg that has this frame where ``placed``, a matrix (4, 4) in the world, brings it; without
+    """Show the footprint of a leg that has this frame where a matrix (4, 4) in the world brings it; without
     arguments none."""
     global _dragged
     _dragged = (leg, frame, placed) if leg >= 0 else None

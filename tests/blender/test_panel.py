@@ -90,6 +90,16 @@ class Layout:
         self.buttons.setdefault(idname, []).append(given)
         return given
 
+    def template_list(self, listtype, list_id, data, name, active_data, active_name, **arguments):
+        check_arguments("template_list", arguments)
+        active_data.bl_rna.properties[active_name]
+        for index, item in enumerate(getattr(data, name)):
+            row = Layout()
+            getattr(ui.report_panel, listtype).draw_item(
+                None, bpy.context, row, data, item, 0, active_data, active_name, index
+            )
+            self._say(" ".join(row.said))
+
     def menu(self, idname, **arguments):
         check_arguments("menu", arguments)
         assert issubclass(getattr(bpy.types, idname), bpy.types.Menu)
@@ -195,6 +205,8 @@ class Registration(CleanFile):
                 self.assertFalse(hasattr(bpy.types.Scene, "footlock"))
                 self.assertFalse(hasattr(bpy.types.Armature, "footlock"))
                 self.assertFalse(hasattr(bpy.types.Object, "footlock_influence"))
+                self.assertFalse(hasattr(bpy.types.Action, "footlock_report"))
+                self.assertFalse(hasattr(bpy.types.WindowManager, "footlock_report"))
                 self.assertEqual([name for name in dir(bpy.types) if name.lower().startswith("footlock")], [])
             for cls in ui.classes:
                 self.assertTrue(cls.is_registered, cls.__name__)
