@@ -28,10 +28,15 @@ class Points:
     toes: np.ndarray
     toe_ends: np.ndarray
 
+    def index(self, frame):
+        """The place of a frame of the scene among ``frames``, whole or between; the first or last before and after."""
+        place = (frame - self.frames[0]) / (self.frames[1] - self.frames[0])
+        return float(min(max(place, 0.0), len(self.frames) - 1.0))
+
     def at(self, frame):
         """(hips, knees, heels, toes, toe_ends), each (legs, 3), at a frame of the scene, or between two; those of the
         first or last before and after."""
-        place = np.clip(np.interp(frame, self.frames, np.arange(len(self.frames))), 0.0, len(self.frames) - 1.0)
+        place = self.index(frame)
         first = min(int(place), len(self.frames) - 2)
         share = place - first
         joints = (self.hips, self.knees, self.heels, self.toes, self.toe_ends)

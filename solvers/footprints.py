@@ -64,9 +64,10 @@ class Footprints:
         found = np.flatnonzero((self.leg == leg) & (self.first - 0.5 <= frame) & (frame <= self.last + 0.5))
         return int(found[0]) if len(found) else -1
 
-    def only(self, index):
-        """The print of this index alone."""
-        return Footprints(**{field.name: getattr(self, field.name)[index : index + 1] for field in fields(self)})
+    def only(self, chosen):
+        """The prints of these indices alone."""
+        chosen = np.asarray(chosen, int)
+        return Footprints(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
 
 
 def find(heels, toes, toe_ends, planted, sides=None, leg_lengths=None, level=None, called=None):

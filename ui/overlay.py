@@ -14,7 +14,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
-from ..rig import trail_cache
+from ..rig import trail_cache, trails
 from ..solvers import foot_states, footprints
 from . import overlay_arrays
 
@@ -22,8 +22,10 @@ from . import overlay_arrays
 _STALE, _AWAY = 0.35, 0.3
 # Share of the alpha of footprints that fills them, of others and of the selected one.
 _FILLED, _SELECTED = 0.28, 0.65
-# Pixels, before the scale of the interface: widths of lines against that of paths, radius of a dot, size of texts.
-_THIN, _THICK, _DOT, _TEXT = 0.5, 1.25, 4.0, 11.0
+# Widths of lines against that of paths.
+_THIN, _THICK = 0.5, 1.25
+# Pixels, before the scale of the interface: radius of a dot, its rim, size of texts.
+_DOT, _RIM, _TEXT = 4.0, 1.5, 11.0
 # So many lengths of slides are written, and none this near (pixels) to another.
 _LABELS, _APART = 12, 28.0
 # Armatures whose vertices are kept.
@@ -33,19 +35,43 @@ _KEPT = 8
 @dataclass(frozen=True)
 class Built:
     """What is drawn of the Trails of an armature. ``made_of``: what must be the same for it to be drawn again.
-    ``states`` (n - 1, legs) of the steps. ``paths``, ``source``, ``soles``, ``outlines``, ``marks``: (vertices,
-    colours); ``labelled``: indices of the prints that have a mark. ``batches``: what the graphics card has of it."""
+    ``states`` (n - 1, legs) of the steps; ``labelled``: indices of the prints that have a mark. ``chunks`` with their
+    ``centres`` and ``radii``. ``colours``, and of them those by state, ``table``, and by leg, ``feet``. ``strength`` of
+    all, ``away`` of paths. ``batches``: what the graphics card has of it."""
 
     made_of: tuple
+    trails: trails.Trails
     states: np.ndarray
     prints: footprints.Footprints
-    paths: tuple
-    source: tuple
-    soles: tuple
-    outlines: tuple
-    marks: tuple
     labelled: np.ndarray
+    chunks: list
+    centres: np.ndarray
+    radii: np.ndarray
+    colours: overlay_arrays.Colours
+    table: np.ndarray
+    feet: np.ndarray
+    strength: float
+    away: float
     batches: dict = field(default_factory=dict)
+
+    def vertices(self, name, chunk, level):
+        """(vertices, colours) of what is called so in a chunk."""
+        prints, tolerance = self.prints.only(chunk.prints), overlay_arrays.LEVELS[level] / self.trails.unit
+        if name == "source":
+            # Faint as it is, it need not be so near.
+            tolerance = overlay_arrays.LEVELS[min(level + 1, len(overlay_arrays.LEVELS) - 1)] / self.trails.unit
+            toes = self.trails.source.toes[chunk.source]
+            unstated = np.zeros((max(len(toes) - 1, 0), toes.shape[1]), int)
+            return overlay_arrays.paths(toes, unstated, self.colours.of_source(), tolerance, self.away)
+        if name == "paths":
+            states = self.states[chunk.frames.start : chunk.frames.stop - 1]
+            return overlay_arrays.paths(self.trails.toes[chunk.frames], states, self.table, tolerance, self.away)
+        if name == "soles":
+            return overlay_arrays.soles(prints, self.feet, _FILLED * self.strength, level)
+        if name == "outlines":
+            return overlay_arrays.outlines(prints, self.feet, self.strength, level)
+        lines = overlay_arrays.marks(prints, overlay_arrays.slides(prints, self.trails.unit))
+        return lines, np.tile(np.float32(self.colours.sliding), (len(lines), 1))
 
 
 _built: dict[int, Built] = {}
@@ -75,70 +101,80 @@ def subject(context):
     return None if entry is None or entry.trails is None else (armature, entry)
 
 
-def _draw_world():
-    shown = _shown(bpy.context)
+def _draw_world(context=None):
+    context = context or bpy.context
+    shown = _shown(context)
     if shown is None:
         return
-    context = bpy.context
-    armature, entry, settings = shown
-    made = built(armature, entry, settings)
+    armature, made, settings = shown
     width = settings.line_width * context.preferences.system.ui_scale
+    to_world = made.trails.to_world(armature)
+    projection = np.array(context.region_data.perspective_matrix) @ to_world
+    size = (context.region.width, context.region.height)
+    levels = overlay_arrays.levels(made.centres, made.radii, projection, size, made.trails.unit)
+    seen = [(int(level), i) for i, level in enumerate(levels) if level >= 0]
     depth = gpu.state.depth_test_get()
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
     with gpu.matrix.push_pop():
-        gpu.matrix.multiply_matrix(Matrix(entry.trails.to_world(armature)))
-        if settings.source:
-            _draw_lines(made, "source", made.source, _THIN * width)
+        gpu.matrix.multiply_matrix(Matrix(to_world))
+        if settings.source and made.trails.source is not None:
+            _draw_lines(_chunks(made, "source", seen), _THIN * width)
         if settings.footprints:
             # What stands on a print hides it, as the floor would be hidden.
             gpu.state.depth_test_set("LESS_EQUAL")
-            _draw_triangles(made, "soles", made.soles)
+            _draw_triangles(_chunks(made, "soles", seen))
             gpu.state.depth_test_set("NONE")
-            _draw_lines(made, "outlines", made.outlines, _THIN * width)
+            _draw_lines(_chunks(made, "outlines", seen), _THIN * width)
             selected = armature.footlock_selected
             _draw_selected(context, made, selected.leg, selected.frame, width)
         if settings.paths:
-            _draw_lines(made, "paths", made.paths, width)
+            _draw_lines(_chunks(made, "paths", seen), width)
             if settings.reach:
-                _draw_near(context.scene, made, entry.trails, settings, width)
-        if settings.slides:
-            _draw_lines(made, "marks", made.marks, _THICK * width)
-        if settings.ghost and entry.trails.source is not None:
-            _draw_ghost(context.scene, entry.trails.source, settings, width)
+                _draw_near(context.scene, made, settings.reach, width)
+        if settings.slides and len(made.labelled):
+            _draw_lines(_chunks(made, "marks", seen), _THICK * width)
+        if settings.ghost and made.trails.source is not None:
+            _draw_ghost(context.scene, made, width)
     if _dragged is not None and settings.footprints:
         leg, frame, placed = _dragged
         with gpu.matrix.push_pop():
-            gpu.matrix.multiply_matrix(Matrix(placed @ entry.trails.to_world(armature)))
+            gpu.matrix.multiply_matrix(Matrix(placed @ to_world))
             _draw_selected(context, made, leg, frame, width)
     gpu.state.depth_test_set(depth)
     gpu.state.blend_set("NONE")
 
 
-def _draw_pixels():
-    shown = _shown(bpy.context)
+def _draw_pixels(context=None):
+    context = context or bpy.context
+    shown = _shown(context)
     if shown is None:
         return
-    context = bpy.context
-    armature, entry, settings = shown
-    made = built(armature, entry, settings)
-    projection = np.array(context.region_data.perspective_matrix) @ entry.trails.to_world(armature)
+    armature, made, settings = shown
+    projection = np.array(context.region_data.perspective_matrix) @ made.trails.to_world(armature)
     size = (context.region.width, context.region.height)
     gpu.state.blend_set("ALPHA")
     if settings.paths:
-        _draw_dots(context, made, entry.trails, projection, size)
+        _draw_dots(context, made, projection, size)
     if settings.slides and len(made.labelled):
-        _draw_lengths(context, made, entry.trails.unit, projection, size)
+        _draw_lengths(context, made, projection, size)
     gpu.state.blend_set("NONE")
 
 
 def _shown(context):
-    """(armature, Entry, settings) of what this viewport shows, or None."""
+    """(armature, Built, settings) of what this viewport shows, or None."""
     settings, space = context.scene.footlock_overlay, context.space_data
     if not settings.show or not space.overlay.show_overlays:
         return None
     found = subject(context)
-    return (*found, settings) if found is not None and found[0].visible_in_viewport_get(space) else None
+    if found is None or not _in_view(found[0], space):
+        return None
+    return found[0], built(*found, settings), settings
+
+
+def _in_view(armature, space):
+    """False for a hidden one, by its collection or the viewport's local view, too."""
+    return armature.visible_in_viewport_get(space)
 
 
 def footprints_shown(context):
@@ -159,15 +195,13 @@ def now(scene):
     return scene.frame_current + scene.frame_subframe
 
 
-def _draw_near(scene, made, trails, settings, width):
+def _draw_near(scene, made, reach, width):
     """The part of the paths that is near the current frame, at full strength."""
-    frame, table = now(scene), settings.colours().of_states()
-    key = (frame, settings.reach)
-    if made.batches.get("near_key") != key:
-        made.batches.pop("near", None)
-        made.batches["near_key"] = key
-        made.batches["near_lines"] = overlay_arrays.near(trails, made.states, table, frame, settings.reach)
-    _draw_lines(made, "near", made.batches["near_lines"], _THICK * width)
+    key = (now(scene), reach)
+    if made.batches.get("near", (None,))[0] != key:
+        lines = overlay_arrays.near(made.trails, made.states, made.table, *key)
+        made.batches["near"] = key, _lines_batch(*lines)
+    _draw_lines([made.batches["near"][1]], _THICK * width)
 
 
 def _draw_selected(context, made, leg, frame, width):
@@ -177,33 +211,41 @@ def _draw_selected(context, made, leg, frame, width):
         return
     colour = (*context.preferences.themes[0].view_3d.object_active, 1.0)
     feet = np.tile(colour, (made.prints.leg[index] + 1, 1))
-    one = made.prints.only(index)
-    _draw_triangles(None, "selected", overlay_arrays.soles(one, feet, _SELECTED))
-    _draw_lines(None, "selected_outline", overlay_arrays.outlines(one, feet), _THICK * width)
+    one = made.prints.only([index])
+    _draw_triangles([triangles_batch(*overlay_arrays.soles(one, feet, _SELECTED))])
+    _draw_lines([_lines_batch(*overlay_arrays.outlines(one, feet))], _THICK * width)
 
 
-def _draw_ghost(scene, source, settings, width):
-    vertices = overlay_arrays.ghost(*source.at(now(scene)))
-    colour = np.tile(np.float32((*settings.source_colour[:3], 1.0)), (len(vertices), 1))
-    _draw_lines(None, "ghost", (vertices, colour), width)
+def _draw_ghost(scene, made, width):
+    vertices = overlay_arrays.ghost(*made.trails.source.at(now(scene)))
+    colour = np.tile(np.float32((*made.colours.source[:3], 1.0)), (len(vertices), 1))
+    _draw_lines([_lines_batch(vertices, colour)], width)
 
 
-def _draw_dots(context, made, trails, projection, size):
+def _draw_dots(context, made, projection, size):
     """Where each toe is now."""
-    frame = now(context.scene)
-    if not trails.frames[0] <= frame <= trails.frames[-1]:
+    frame, shown = now(context.scene), made.trails
+    if not shown.frames[0] <= frame <= shown.frames[-1]:
         return
-    places, seen = footprints.project(trails.at(frame)[3], projection, size)
-    index = round(float(np.interp(frame, trails.frames, np.arange(len(trails.frames)))))
-    around = slice(max(index - 1, 0), index + 1)
-    planted = trails.planted[index]
-    state = np.where(planted, np.maximum(made.states[around].max(axis=0), foot_states.PLANTED), foot_states.FREE)
-    colours = context.scene.footlock_overlay.colours().of_states()[state]
+    places, seen = footprints.project(shown.at(frame)[3], projection, size)
+    index = round(shown.index(frame))
+    planted, around = shown.planted[index], made.states[max(index - 1, 0) : index + 1]
+    state = np.where(planted, np.maximum(around.max(axis=0), foot_states.PLANTED), foot_states.FREE)
     radius = _DOT * context.preferences.system.ui_scale
-    _draw_triangles(None, "dots", overlay_arrays.dots(places[seen], colours[seen], radius))
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    if "disc" not in made.batches:
+        made.batches["disc"] = batch_for_shader(shader, "TRIS", {"pos": overlay_arrays.disc()})
+    shader.bind()
+    for (x, y), colour in zip(places[seen].tolist(), made.table[state][seen].tolist(), strict=True):
+        for size, shade in ((radius + _RIM, (0.0, 0.0, 0.0, colour[3])), (radius, colour)):
+            with gpu.matrix.push_pop():
+                gpu.matrix.translate((x, y))
+                gpu.matrix.scale_uniform(size)
+                shader.uniform_float("color", shade)
+                made.batches["disc"].draw(shader)
 
 
-def _draw_lengths(context, made, unit, projection, size):
+def _draw_lengths(context, made, projection, size):
     """How far feet slid: the largest that are in view, none over another."""
     scale = context.preferences.system.ui_scale
     start, end = overlay_arrays.mark_ends(made.prints, made.labelled)
@@ -222,35 +264,52 @@ def _draw_lengths(context, made, unit, projection, size):
             continue
         written = np.vstack([written, places[i]])
         blf.position(0, places[i][0] + 6.0 * scale, places[i][1] + 5.0 * scale, 0.0)
-        blf.draw(0, iface_("{:.0f} mm").format(made.prints.slid[made.labelled[i]] * unit * 1000.0))
+        blf.draw(0, iface_("{:.0f} mm").format(made.prints.slid[made.labelled[i]] * made.trails.unit * 1000.0))
     blf.disable(0, blf.SHADOW)
 
 
-def _draw_lines(made, name, lines, width):
-    if not len(lines[0]):
-        return
+def _chunks(made, name, seen):
+    """The batches of what is called so, of the chunks that are seen: (level, index of the chunk)."""
+    found = []
+    for level, i in seen:
+        key = (name, level, i)
+        if key not in made.batches:
+            arrays = made.vertices(name, made.chunks[i], level)
+            made.batches[key] = triangles_batch(*arrays) if name == "soles" else _lines_batch(*arrays)
+        found.append(made.batches[key])
+    return found
+
+
+def _lines_batch(vertices, colours):
+    return _batch("POLYLINE_FLAT_COLOR", "LINES", vertices, colours)
+
+
+def triangles_batch(vertices, colours):
+    """A batch for the shader SMOOTH_COLOR."""
+    return _batch("SMOOTH_COLOR", "TRIS", vertices, colours)
+
+
+def _batch(shader, kind, vertices, colours):
+    """A batch of these, or None of nothing."""
+    if not len(vertices):
+        return None
+    return batch_for_shader(gpu.shader.from_builtin(shader), kind, {"pos": vertices, "color": colours})
+
+
+def _draw_lines(batches, width):
     shader = gpu.shader.from_builtin("POLYLINE_FLAT_COLOR")
     shader.bind()
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     shader.uniform_float("lineWidth", width)
-    _batch(made, name, shader, "LINES", lines).draw(shader)
+    for batch in filter(None, batches):
+        batch.draw(shader)
 
 
-def _draw_triangles(made, name, triangles):
-    if not len(triangles[0]):
-        return
+def _draw_triangles(batches):
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     shader.bind()
-    _batch(made, name, shader, "TRIS", triangles).draw(shader)
-
-
-def _batch(made, name, shader, kind, arrays):
-    found = made.batches.get(name) if made is not None else None
-    if found is None:
-        found = batch_for_shader(shader, kind, {"pos": arrays[0], "color": arrays[1]})
-        if made is not None:
-            made.batches[name] = found
-    return found
+    for batch in filter(None, batches):
+        batch.draw(shader)
 
 
 def built(armature, entry, settings):
@@ -266,25 +325,21 @@ def built(armature, entry, settings):
     return found
 
 
-def _build(made_of, trails, strength, by_frame, colours):
-    states, prints = overlay_arrays.step_states(trails), overlay_arrays.prints(trails)
-    table, feet = colours.of_states(), colours.of_feet(trails.sides)
-    away = strength * (_AWAY if by_frame else 1.0)
-    chosen = overlay_arrays.slides(prints, trails.unit)
-    marks = overlay_arrays.marks(prints, chosen)
-    source = (np.zeros((0, 3), np.float32), np.zeros((0, 4), np.float32))
-    if trails.source is not None:
-        toes = trails.source.toes
-        unstated = np.zeros((len(toes) - 1, toes.shape[1]), int)
-        source = overlay_arrays.paths(toes, unstated, np.array([colours.source]), trails.unit, away)
+def _build(made_of, shown, strength, by_frame, colours):
+    prints = overlay_arrays.prints(shown)
+    chunks = overlay_arrays.chunks(shown, prints)
     return Built(
         made_of,
-        states,
+        shown,
+        overlay_arrays.step_states(shown),
         prints,
-        overlay_arrays.paths(trails.toes, states, table, trails.unit, away),
-        source,
-        overlay_arrays.soles(prints, feet, _FILLED * strength),
-        overlay_arrays.outlines(prints, feet, strength),
-        (marks, np.tile(np.float32(colours.sliding), (len(marks), 1))),
-        chosen,
+        overlay_arrays.slides(prints, shown.unit),
+        chunks,
+        np.array([chunk.centre for chunk in chunks]),
+        np.array([chunk.radius for chunk in chunks]),
+        colours,
+        colours.of_states(),
+        colours.of_feet(shown.sides),
+        strength,
+        strength * (_AWAY if by_frame else 1.0),
     )

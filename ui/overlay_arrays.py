@@ -5,14 +5,20 @@ the space of the Trails.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ..solvers import foot_states, footprints, thinning
 from ..solvers.foot_states import FREE, OUT_OF_REACH, PLANTED, SLIDING
 
-# Paths are drawn as near as this to what they are, metres.
-_NEAR = 5e-4
+# What is drawn is as near as this to what it is, metres: the nearest, so that it is off by no more than so many pixels.
+LEVELS = (5e-4, 4e-3, 1.5e-2, 6e-2)
+_OFF = 0.5
+# Of a sole's outline each level has every so many points.
+_POINTS = (1, 2, 3, 6)
+# So many frames are drawn together, or not where they are out of view.
+_CHUNK = 1024
 # Slides below this are not marked, metres.
 LEAST_SLIDE = 1e-3
 # Head of a mark's arrow: at most so much of the mark, and of the foot.
@@ -21,7 +27,7 @@ _HEAD_OF_MARK, _HEAD_OF_FOOT = 0.4, 0.15
 _DARKER = 0.7
 # The height of a bar where they are 1 apart.
 _BAR = 0.75
-# Corners of a dot.
+# Corners of a disc.
 _CORNERS = 16
 
 
@@ -43,6 +49,10 @@ class Colours:
         table[[FREE, PLANTED, SLIDING, OUT_OF_REACH]] = self.free, self.planted, self.sliding, self.out_of_reach
         return table
 
+    def of_source(self):
+        """(1, 4), as the only state that a source has."""
+        return np.array([self.source], float)
+
     def of_feet(self, sides):
         """(legs, 4), by the side of each; those without have a colour between."""
         left, right = np.array(self.left, float), np.array(self.right, float)
@@ -60,11 +70,61 @@ def step_states(trails):
     return foot_states.of_steps(trails.toes, trails.planted, trails.out_of_reach, trails.frame_rate, slides_above)
 
 
-def paths(toes, states, table, unit, strength=1.0):
-    """Lines of toes (n, legs, 3) coloured by their steps' states (n - 1, legs), thinned. strength: of the alpha."""
+@dataclass(frozen=True)
+class Chunk:
+    """Some frames of Trails: ``frames`` of them, and ``source`` of their source, both slices whose last frame is the
+    first of the next chunk's, too; the indices ``prints`` of Footprints; ``centre`` (3,) and ``radius`` of a ball that
+    has all that is drawn of it."""
+
+    frames: slice
+    source: slice
+    prints: np.ndarray
+    centre: np.ndarray
+    radius: float
+
+
+def chunks(trails, found):
+    """Chunks of Trails and their Footprints, in order."""
+    edges = np.append(np.arange(0, max(len(trails.frames) - 1, 1), _CHUNK), len(trails.frames) - 1)
+    middle = 0.5 * (found.first + found.last)
+    result = []
+    for first, last in pairwise(edges):
+        frames, source = slice(first, last + 1), slice(0, 0)
+        inside = np.searchsorted(trails.frames[edges], middle, side="right") - 1
+        prints_ = np.flatnonzero(np.minimum(inside, len(edges) - 2) == len(result))
+        points = [trails.toes[frames].reshape(-1, 3), found.outline[prints_].reshape(-1, 3)]
+        if trails.source is not None:
+            start, end = np.searchsorted(trails.source.frames, trails.frames[[first, last]])
+            source = slice(start, end + 1)
+            points.append(trails.source.toes[source].reshape(-1, 3))
+        points = np.concatenate(points)
+        centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        radius = float(np.linalg.norm(points - centre, axis=-1).max())
+        result.append(Chunk(frames, source, prints_, centre, radius))
+    return result
+
+
+def levels(centres, radii, projection, size, unit):
+    """Which of LEVELS (k,) to draw of Chunks with these centres (k, 3) and radii (k,), -1 for those out of view.
+
+    projection: (4, 4) to clip space; size: width and height of the region, pixels; unit: metres of a unit.
+    """
+    rows = np.asarray(projection, float)
+    planes = np.concatenate([rows[3] - rows[:3], rows[3] + rows[:3]])
+    away = centres @ planes[:, :3].T + planes[:, 3]
+    seen = (away >= -radii[:, None] * np.linalg.norm(planes[:, :3], axis=1)).all(axis=1)
+    nearest = centres @ rows[3, :3] + rows[3, 3] - radii * np.linalg.norm(rows[3, :3])
+    pixels = 0.5 * np.max(np.linalg.norm(rows[:2, :3], axis=1) * size) / np.maximum(nearest, 1e-6)
+    fits = np.array(LEVELS) / unit * pixels[:, None] <= _OFF
+    return np.where(seen, np.maximum(fits.sum(axis=1) - 1, 0), -1)
+
+
+def paths(toes, states, table, tolerance, strength=1.0):
+    """Lines of toes (n, legs, 3) coloured by their steps' states (n - 1, legs), no further than a tolerance from the
+    path. strength: of the alpha."""
     vertices, colours = [], []
     for leg in range(toes.shape[1]):
-        kept = thinning.thinned(toes[:, leg], states[:, leg], _NEAR / unit)
+        kept = thinning.thinned(toes[:, leg], states[:, leg], tolerance)
         vertices.append(_lines(toes[kept, leg]))
         colours.append(np.repeat(table[states[kept[:-1], leg]], 2, axis=0))
     return _single(np.concatenate(vertices)), _faded(np.concatenate(colours), strength)
@@ -94,17 +154,17 @@ def prints(trails):
     )
 
 
-def soles(found, feet, strength=1.0):
+def soles(found, feet, strength=1.0, level=0):
     """Triangles that fill Footprints, in the colours ``feet`` (legs, 4)."""
-    outline = found.outline
+    outline = found.outline[:, :: _POINTS[level]]
     middle = np.broadcast_to(outline.mean(axis=1, keepdims=True), outline.shape)
     corners = np.stack([middle, outline, np.roll(outline, -1, axis=1)], axis=2)
     return _single(corners.reshape(-1, 3)), _faded(_each(feet, found, 3 * outline.shape[1]), strength)
 
 
-def outlines(found, feet, strength=1.0):
+def outlines(found, feet, strength=1.0, level=0):
     """Lines around Footprints."""
-    outline = found.outline
+    outline = found.outline[:, :: _POINTS[level]]
     ends = np.stack([outline, np.roll(outline, -1, axis=1)], axis=2)
     return _single(ends.reshape(-1, 3)), _faded(_each(feet, found, 2 * outline.shape[1]), strength)
 
@@ -143,17 +203,11 @@ def ghost(hips, knees, heels, toes, toe_ends):
     return _single(np.concatenate([chains, _lines(hips)]))
 
 
-def dots(places, colours, radius):
-    """Triangles in the region of a disc with a dark rim at each of the places (n, 2), pixels."""
+def disc():
+    """Triangles of a disc of radius 1 in x and y."""
     angles = np.linspace(0.0, 2.0 * np.pi, _CORNERS + 1)
     circle = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)
-    fan = np.stack([np.zeros((_CORNERS, 3)), circle[:-1], circle[1:]], axis=1).reshape(-1, 3)
-    at = np.pad(np.asarray(places, float), ((0, 0), (0, 1)))[:, None]
-    discs = [at + size * fan for size in (radius + 1.5, radius)]
-    vertices = np.stack(discs, axis=1).reshape(-1, 3)
-    dark = np.zeros((len(colours), 4))
-    dark[:, 3] = np.asarray(colours)[:, 3]
-    return _single(vertices), _single(np.repeat(np.stack([dark, colours], axis=1).reshape(-1, 4), len(fan), axis=0))
+    return _single(np.stack([np.zeros((_CORNERS, 3)), circle[:-1], circle[1:]], axis=1).reshape(-1, 3))
 
 
 def bars(trails, feet):

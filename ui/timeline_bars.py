@@ -3,9 +3,7 @@
 import blf
 import bpy
 import gpu
-import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
-from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
 from . import overlay, overlay_arrays
@@ -28,37 +26,32 @@ def unregister():
         bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_handles.pop(), "WINDOW")
 
 
-def _draw():
-    context = bpy.context
+def _draw(context=None):
+    context = context or bpy.context
     settings = context.scene.footlock_overlay
     found = overlay.subject(context) if settings.bars else None
     if found is None:
         return
-    armature, entry = found
-    made = overlay.built(armature, entry, settings)
-    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-    feet = settings.colours().of_feet(entry.trails.sides)
+    made = overlay.built(*found, settings)
     if "bars" not in made.batches:
-        vertices, colours = overlay_arrays.bars(entry.trails, feet)
-        made.batches["bars"] = (
-            batch_for_shader(shader, "TRIS", {"pos": vertices, "color": colours}) if len(vertices) else None
-        )
+        made.batches["bars"] = overlay.triangles_batch(*overlay_arrays.bars(made.trails, made.feet))
     if made.batches["bars"] is None:
         return
     scale = context.preferences.system.ui_scale
     view, width = context.region.view2d, context.region.width
     room = context.region.height / scale - _MARGIN - _RULER
-    row = min(max(room / len(feet), _LEAST_ROW), _ROW)
+    row = min(max(room / len(made.feet), _LEAST_ROW), _ROW)
     first, last = (view.region_to_view(x, 0)[0] for x in (0, width))
     per_frame = width / (last - first)
     place = Matrix.Translation((-first * per_frame, _MARGIN * scale, 0.0))
     gpu.state.blend_set("ALPHA")
     with gpu.matrix.push_pop():
         gpu.matrix.multiply_matrix(place @ Matrix.Diagonal((per_frame, row * scale, 1.0, 1.0)))
+        shader = gpu.shader.from_builtin("SMOOTH_COLOR")
         shader.bind()
         made.batches["bars"].draw(shader)
     if row >= _NAMED:
-        _draw_names(entry.trails.legs, feet, row, scale)
+        _draw_names(made.trails.legs, made.feet, row, scale)
     gpu.state.blend_set("NONE")
 
 
@@ -68,7 +61,7 @@ def _draw_names(legs, feet, row, scale):
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.9)
     blf.shadow_offset(0, 0, 0)
-    for i, (leg, colour) in enumerate(zip(legs[::-1], np.asarray(feet)[::-1], strict=True)):
+    for i, (leg, colour) in enumerate(zip(legs[::-1], feet[::-1], strict=True)):
         blf.color(0, *(0.5 + 0.5 * colour[:3]), 1.0)
         blf.position(0, 6.0 * scale, (_MARGIN + i * row) * scale, 0.0)
         blf.draw(0, iface_(leg.label))

@@ -21,7 +21,7 @@ import test_buttons as buttons  # noqa: E402
 from mathutils import Quaternion  # noqa: E402
 
 FRAMES = 10_000
-REDRAWS = 50
+REDRAWS = 30
 LIMIT = 240.0  # seconds
 # So many pixels of a colour are no accident, and so few no overlay.
 SEEN, NONE = 60, 4
@@ -191,13 +191,13 @@ def timed(window):
     spent = {}
 
     def watched(module, name):
-        """The function with the time that it takes added up, on the processor that sets up what is drawn."""
+        """The function, and how long the thread that calls it works on it: other programs do not count."""
         draw = getattr(module, name)
 
         def timed_draw():
-            start = time.perf_counter()
+            start = time.thread_time()
             draw()
-            spent.setdefault(name, []).append(time.perf_counter() - start)
+            spent.setdefault(name, []).append(time.thread_time() - start)
 
         return mock.patch.object(module, name, timed_draw)
 
@@ -205,26 +205,18 @@ def timed(window):
         for module in (overlay, timeline_bars):
             module.unregister()
             module.register()
-    wide = armature.matrix_world @ armature.pose.bones["Hips"].head
-    for what, centre, distance in (("all of it in view", (0.0, -20.0, 0.0), 60.0), ("a walk in view", wide, 4.5)):
+    there = armature.matrix_world @ armature.pose.bones["Hips"].head
+    for what, centre, distance in (("all of it in view", (0.0, -20.0, 0.0), 60.0), ("a walk in view", there, 4.5)):
         look(window, centre, distance)
-        whole = {}
-        for shown in (True, False):
-            settings.show = settings.bars = shown
-            yield 1.0
-            if shown:
-                Screen(window, f"long_{distance:.0f}", window.area)
-            redraw(window, 3)
-            spent.clear()
-            whole[shown] = redraw(window, REDRAWS)
-            if shown:
-                mine = {name: 1000.0 * float(np.median(seconds)) for name, seconds in spent.items()}
-        parts = ", ".join(f"{name} {ms:.2f}" for name, ms in mine.items())
-        print(
-            f"{FRAMES} frames, {what}: {whole[True] - whole[False]:+.2f} ms of {whole[True]:.2f} ms a redraw;"
-            f" calls: {parts} ms",
-            flush=True,
-        )
+        yield 1.0
+        Screen(window, f"long_{distance:.0f}", window.area)
+        redraw(window, 3)
+        spent.clear()
+        whole = redraw(window, REDRAWS)
+        parts = {name: 1000.0 * np.array(seconds) for name, seconds in spent.items()}
+        listed = ", ".join(f"{name} {np.median(ms):.2f} ({ms.min():.2f})" for name, ms in parts.items())
+        total = sum(np.median(ms) for ms in parts.values())
+        print(f"{FRAMES} frames, {what}: {total:.2f} ms of a redraw of {whole:.0f} ms: {listed}", flush=True)
 
 
 def redraw(window, count):
