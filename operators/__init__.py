@@ -9,6 +9,7 @@ from . import (
     exchange_labels,
     fit_root,
     leg_presets,
+    long_work,
     map_legs,
     remove_sliding,
     revert,
@@ -40,8 +41,10 @@ classes = (
 def register():
     for cls in classes:
         bpy.utils.register_class(cls)
+    long_work.register()
 
 
 def unregister():
+    long_work.unregister()
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)

@@ -8,9 +8,11 @@ import numpy as np
 from ..rig import clip as clips
 from ..rig import contact_property, mapping, root
 from ..rig.contact_property import State
+from ..rig.stepwise import job, part, plain
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
 from .base import ActionOperator, legs_note
+from .long_work import LongWork
 from .properties import THRESHOLDS, DetectionProperties
 
 MODES = ("auto", "threshold")
@@ -47,10 +49,18 @@ class Detection:
         return contacts.summary(self.labels, self.clip.frame_rate)
 
 
-def detect(scene, armature, legs, settings=Settings(), unit=0.0):
-    """Detect the contacts of an armature's action, without writing anything. Without a single contact where no foot is
-    planted. Raises FootlockError for a rig or action that cannot be read."""
-    clip = clips.read(scene, armature, legs, unit)
+def detecting(scene, armature, legs, settings=Settings(), unit=0.0):
+    """Steps that detect the contacts of an armature's action, without writing anything, and return the Detection;
+    without a single contact where no foot is planted. They raise FootlockError for a rig or action that cannot be
+    read."""
+    clip = yield from part(clips.reading(scene, armature, legs, unit), 0.0, 0.6)
+    return (yield from part(job("detecting contacts", _found, clip, settings), 0.6, 0.95))
+
+
+detect = plain(detecting)
+
+
+def _found(clip, settings):
     pose = clip.leg_pose()
     travel = clip.head(root.travelling(clip))
     found = auto_contacts.detect(pose.toe, pose.hip, travel, pose.leg_lengths(), clip.frame_rate)
@@ -61,12 +71,12 @@ def detect(scene, armature, legs, settings=Settings(), unit=0.0):
         chosen = contacts.nearest(pose.toe, clip.frame_rate, floor, found.labels, settings.thresholds)
         found = contacts.detect(pose.toe, clip.frame_rate, floor, chosen)
         enter, highest = chosen.velocity, chosen.height
-        ground = np.full(len(legs.legs), floor)
+        ground = np.full(len(clip.legs.legs), floor)
     fit = root_fit.fit(pose.toe, travel, found.labels, clip.frame_rate)
     return Detection(clip, settings.mode, found.labels, found.speed, found.height, ground, enter, highest, fit)
 
 
-class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types.Operator):
+class FOOTLOCK_OT_detect_contacts(DetectionProperties, LongWork, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.detect_contacts"
     bl_label = "Detect Contacts"
     bl_description = (
@@ -74,12 +84,12 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         " the toe bone, which can be edited like any curve"
     )
 
-    def run(self, context, armature):
+    def work(self, context, armature):
         legs = mapping.of(armature)
         states = contact_property.states(armature, legs)
         kept = {i: state for i, state in enumerate(states) if self._keeps(state)}
         span = self._span()
-        found = detect(context.scene, armature, legs, self._settings(), self.unit)
+        found = yield from detecting(context.scene, armature, legs, self._settings(), self.unit)
         if len(kept) == len(legs.legs):
             raise FootlockError(_all_kept(kept.values()))
         frames = found.clip.frames

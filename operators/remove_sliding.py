@@ -1,18 +1,21 @@
 """Remove Sliding: correct the action so that planted toes stay where they are."""
 
 from dataclasses import dataclass, fields, replace
+from itertools import count as counting
 
 import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, curves, mapping, results
+from ..rig import contact_property, controls, correction, curves, mapping, restoring, results
 from ..rig.floor import ObjectSurface
+from ..rig.stepwise import job, part, plain, told_job
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.ground import Ground
 from .base import ActionOperator, legs_note
+from .long_work import LongWork
 from .properties import RemovalProperties
 
 _DEFAULT = foot_skate.Settings()
@@ -26,6 +29,24 @@ _HARDLY = 1e-3
 _FOLLOWED = 5e-4
 # Where toe and pelvis move less than this (metres) nothing is corrected.
 _CORRECTED = 1e-5
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """How much of the whole is done, 0 to 1, when the clip is read, solved, written, …"""
+
+    read: float
+    solve: float
+    write: float
+    settle: float
+    hold: float
+
+
+_SHARES, _SHARES_STEPPED = _Shares(0.1, 0.65, 0.75, 0.85, 0.95), _Shares(0.25, 0.3, 0.32, 0.8, 0.98)
+# Each step of the solver leaves about this share of what was left to do.
+_LEFT = 0.9
+# What is being done.
+_MEASURING = "measuring"
 
 
 @dataclass(frozen=True)
@@ -78,17 +99,21 @@ class Removal:
         return [len(contacts.runs(self.labels[:, leg])) for leg in range(self.labels.shape[1])]
 
 
-def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, options=_ALL):
-    """Correct an armature's action. ``labels`` (frames, legs): contacts, bool or numbers as ``slide_removal.solve``
-    takes them; without, those of its contact curves.
+def removing(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, options=_ALL):
+    """Steps that correct an armature's action, and return the Removal. ``labels`` (frames, legs): contacts, bool or
+    numbers as ``slide_removal.solve`` takes them; without, those of its contact curves.
 
-    Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
-    the rig or its action forbid it or there is no contact curve.
+    Everything is read and solved before the first key is written, and the action is put back as it was when they are
+    closed, or fail, after that. They raise FootlockError, with nothing changed, where the rig or its action forbid it
+    or there is no contact curve.
     """
     driven_by = controls.of(armature, legs)
     left = correction.check(armature, legs, driven_by, options.only_keys, settings.stretch > 0.0)
-    clip = clips.read(scene, armature, legs, unit, driven_by)
-    results.check(armature, correction.keyed(armature, legs, driven_by, settings.stretch > 0.0), options.result)
+    # Where frames are stepped, that is what takes its time; with curves alone it is the solver.
+    at = _SHARES_STEPPED if driven_by.constrained else _SHARES
+    clip = yield from part(clips.reading(scene, armature, legs, unit, driven_by), 0.0, at.read)
+    keyed = correction.keyed(armature, legs, driven_by, settings.stretch > 0.0)
+    results.check(armature, keyed, options.result)
     weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
     if weights is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
@@ -109,22 +134,39 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
-    result = _solve(clip, legs, pose, solved, settings, ground, options)
-    result = _with_loose_feet(clip, result)
-    results.begin(armature, options.result, {bone.name for bone in clip.bones})
-    keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
-    baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
-    if driven_by.constrained:
-        written = correction.settle(scene, armature, clip, result.pelvis, result.legs, result.locked, keys, left)
-    else:
-        written = clips.read(scene, armature, legs, clip.unit, driven_by)
-    correction.hold_between(scene, armature, written, _standing(clip, written, result), left)
-    toes = written.leg_pose().toe
-    if options.result == results.LAYER:
-        results.lay(scene, armature, clip)
-    elif options.result == results.NEW:
-        results.seal(armature)
-    notes = left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result)
+
+    def solve(tell):
+        steps = counting(1)
+        told = _solve(clip, legs, pose, solved, settings, ground, options, lambda: tell(1.0 - _LEFT ** next(steps)))
+        return _with_loose_feet(clip, told)
+
+    result = yield from part(told_job("solving", solve), at.read, at.solve)
+    bones = {bone.name for bone in clip.bones}
+    copied = results.copies(armature, options.result, bones)
+    kept = yield from part(restoring.keeping(armature, () if copied else keyed), at.solve, at.solve)
+    with kept:
+        results.begin(armature, options.result, bones)
+        keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
+        writing = correction.writing(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
+        baked = yield from part(writing, at.solve, at.write)
+        if driven_by.constrained:
+            again = correction.settling(scene, armature, clip, result.pelvis, result.legs, result.locked, keys, left)
+            written, more = yield from part(again, at.write, at.settle)
+            baked = correction.Baked(baked.modifiers + more.modifiers)
+        else:
+            again = clips.reading(scene, armature, legs, clip.unit, driven_by)
+            written = yield from part(again, at.write, at.settle)
+        standing = yield from part(job(_MEASURING, _standing, clip, written, result), at.settle, at.settle)
+        holding = correction.holding_between(scene, armature, written, standing, left)
+        yield from part(holding, at.settle, at.hold)
+        toes = (yield from part(job(_MEASURING, written.leg_pose), at.hold, at.hold)).toe
+        if options.result == results.LAYER:
+            yield from part(results.laying(scene, armature, clip), at.hold, 1.0)
+        else:
+            baked.remove(armature)
+            if options.result == results.NEW:
+                results.seal(armature)
+    notes = left.sentence(stretched) + baked.sentence() + results.sentence(armature, options.result)
     if driven_by.constrained and options.span is None:
         notes = f"{_not_followed(slide.measure(toes, planted & ~result.out_of_reach), left)}{notes}"
     return Removal(
@@ -140,6 +182,9 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
     )
 
 
+remove = plain(removing)
+
+
 def _not_followed(slides, left):
     """What is said where the feet of a control rig did not come to where its controls were brought; empty without."""
     largest = max((one.largest for i, one in enumerate(slides) if i not in left.legs), default=0.0)
@@ -151,14 +196,14 @@ def _not_followed(slides, left):
     )
 
 
-def _solve(clip, legs, pose, weights, settings, ground, options):
+def _solve(clip, legs, pose, weights, settings, ground, options, each_step):
     """The Correction of all frames of the clip."""
     frames_of_shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
     side, pelvis = knee_side.side_vectors(pose, frames_of_shins), clip.head(legs.pelvis)
-    count = len(clip.frames)
-    pinned = np.zeros(count, bool)
+    total = len(clip.frames)
+    pinned = np.zeros(total, bool)
     pinned[0], pinned[-1] = options.pin_first, options.pin_last
-    frames = np.arange(count)
+    frames = np.arange(total)
     if options.span is not None:
         frames, outside = _window(clip.frames, options.span)
         weights = _eased(weights, outside, clip.frame_rate)
@@ -167,18 +212,19 @@ def _solve(clip, legs, pose, weights, settings, ground, options):
         if pinned.any():
             raise FootlockError("A cyclic clip has no first and last pose: switch off Cyclic, or the range and pins.")
         pelvis, pose, frames = _closed(pelvis, pose)
-    part = foot_skate.remove_sliding(
+    solved = foot_skate.remove_sliding(
         pelvis[frames],
         leg_chain.LegPose(*(getattr(pose, field.name)[frames] for field in fields(pose))),
-        side[frames % count],
-        weights[frames % count],
+        side[frames % total],
+        weights[frames % total],
         clip.frame_rate,
         settings,
-        ground.of_frames(frames % count),
-        pinned[frames % count] if pinned.any() else None,
+        ground.of_frames(frames % total),
+        pinned[frames % total] if pinned.any() else None,
         options.cyclic,
+        each_step,
     )
-    return _of_all_frames(part, pelvis, pose, frames, count)
+    return _of_all_frames(solved, pelvis, pose, frames, total)
 
 
 def _with_loose_feet(clip, result):
@@ -280,7 +326,7 @@ def _of_all_frames(part, pelvis, pose, frames, count):
     )
 
 
-class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Operator):
+class FOOTLOCK_OT_remove_sliding(RemovalProperties, LongWork, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.remove_sliding"
     bl_label = "Remove Sliding"
     bl_description = (
@@ -288,7 +334,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
         " Pelvis and legs get new keys, nothing else changes"
     )
 
-    def run(self, context, armature):
+    def work(self, context, armature):
         legs = mapping.of(armature)
         settings = foot_skate.Settings(
             self.method,
@@ -302,7 +348,7 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
         )
         # The panel shows these for the whole clip only.
         options = self._options(context.scene) if self.method == "offline" else Options(result=self.result)
-        done = remove(context.scene, armature, legs, settings, self.unit, options=options)
+        done = yield from removing(context.scene, armature, legs, settings, self.unit, options=options)
         mapping.remember(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
         return sentence(legs, done)
