@@ -65,8 +65,8 @@ def fitting(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLAC
         return Fitted(bones, found, before, before)
     names = {one.name for one in clip.bones}
     copied = results.copies(armature, result, names)
-    keyed = () if copied else [(armature.pose.bones[bone], ("location",)) for bone in bones]
-    kept = yield from part(restoring.keeping(armature, keyed), 0.6, 0.62)
+    keyed = [(armature.pose.bones[bone], ("location",)) for bone in bones]
+    kept = yield from part(restoring.keeping(armature, keyed, copied), 0.6, 0.62)
     with kept:
         results.begin(armature, result, names)
         shift = np.concatenate([found.shift, np.zeros((len(found.shift), 1))], axis=1)

@@ -143,7 +143,7 @@ def removing(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, op
     result = yield from part(told_job("solving", solve), at.read, at.solve)
     bones = {bone.name for bone in clip.bones}
     copied = results.copies(armature, options.result, bones)
-    kept = yield from part(restoring.keeping(armature, () if copied else keyed), at.solve, at.solve)
+    kept = yield from part(restoring.keeping(armature, keyed, copied), at.solve, at.solve)
     with kept:
         results.begin(armature, options.result, bones)
         keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)

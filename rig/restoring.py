@@ -1,7 +1,8 @@
 """What an armature's animation is before long work on it, so that it can be put back as it was.
 
-Only what such work changes is noted: the keys of the channels that it writes, which curves, groups and modifiers there
-are, the action in use and the tracks. The rest nobody touches, so it need not be made anew.
+Only what such work changes is noted: the keys of the channels that it writes and the values of those without keys,
+which curves, groups and modifiers there are, the action in use and the tracks. The rest nobody touches, so it need not
+be made anew.
 """
 
 from contextlib import suppress
@@ -14,13 +15,13 @@ from .stepwise import Step
 _NOTING = "noting the keys"
 
 
-def keeping(armature, bones=()):
+def keeping(armature, bones=(), copied=False):
     """Steps to a context that puts the armature's animation back where it is left by an exception, or closed.
 
-    bones: (pose bone, its properties) whose curves in the action in use are going to be written; new curves, a copy of
-    the action, and one that is made by Footlock, need not be known before.
+    bones: (pose bone, its properties) that are going to be written, into the action in use or, where it is ``copied``,
+    into another, so that its keys need not be noted. New curves and actions need not be known before.
     """
-    paths = {bone.path_from_id(name) for bone, names in bones for name in names}
+    paths = set() if copied else {bone.path_from_id(name) for bone, names in bones for name in names}
     held = compat.channels(armature)
     found = [curve for curve in (held.fcurves if held else ()) if curve.data_path in paths]
     keys = {}
@@ -28,14 +29,15 @@ def keeping(armature, bones=()):
         muted = tuple(modifier.mute for modifier in curve.modifiers)
         keys[curve.data_path, curve.array_index] = curves.attributes(curve.keyframe_points), muted
         yield Step(done / len(found), _NOTING)
-    return _Kept(armature, keys)
+    values = [(bone.name, name, tuple(getattr(bone, name))) for bone, names in bones for name in names]
+    return _Kept(armature, keys, values)
 
 
 class _Kept:
-    def __init__(self, armature, keys):
+    def __init__(self, armature, keys, values):
         data = armature.animation_data
         held = compat.channels(armature)
-        self._armature, self._keys = armature, keys
+        self._armature, self._keys, self._values = armature, keys, values
         self._action, self._slot = data.action, compat.slot_handle(armature)
         self._curves = {(curve.data_path, curve.array_index) for curve in held.fcurves} if held else set()
         self._groups = {group.name for group in held.groups} if held else set()
@@ -63,6 +65,8 @@ class _Kept:
             data.nla_tracks.remove(data.nla_tracks[-1])
         if data.use_nla != self._use_nla:
             data.use_nla = self._use_nla
+        for bone, name, value in self._values:
+            setattr(self._armature.pose.bones[bone], name, value)
         self._armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
     def _put_back_curves(self):
