@@ -106,9 +106,9 @@ class Work:
         """Go on for about so long; True when all is done. Raises what the steps raise, with which they have ended."""
         end = time.perf_counter() + seconds
         while True:
+            if self.waits(end - time.perf_counter()):
+                return False
             if self._job is not None:
-                if not self._job.done(end - time.perf_counter()):
-                    return False
                 self._next, self._job = self._job.resume(self._steps), None
             resume, value = self._next
             try:
@@ -122,6 +122,10 @@ class Work:
                 self._job = _Job(step)
             elif time.perf_counter() >= end:
                 return False
+
+    def waits(self, seconds):
+        """True while a job is at work, for which it is waited so long."""
+        return self._job is not None and not self._job.done(seconds)
 
     def stop(self):
         """End at once, so that the steps put back what they have changed. A job is left behind and ends by itself."""

@@ -2,7 +2,6 @@
 once."""
 
 import contextlib
-import itertools
 import time
 import unittest
 from types import SimpleNamespace
@@ -141,8 +140,8 @@ class StoppingCase(unittest.TestCase):
         long_work.stop()
 
     def check(self, make, steps, least=20, every=11):
-        """Stop the ``steps`` of an armature at each of them, or at some of many; then let them go on to the end, once with jobs in a thread
-        and once at once, which gives the same keys."""
+        """Stop the ``steps`` of an armature at each of them, or at some of many; then let them go on to the end, once
+        with jobs in a thread and once at once, which gives the same keys."""
         armature = make()
         before = state()
         count, writes = 0, False
