@@ -36,7 +36,7 @@ def correct(shot, given, options):
     done = remove_sliding.remove(scene, armature, legs, command_line.removal(options), source.unit, weights, extent)
     detection = command_line.detection(options)
     judged = detect_contacts.judge(done.clip, detection)
-    report = reporting.of_removal(armature, legs, done, judged, origins)
+    report = reporting.of_removal(armature, legs, done, judged, origins)()
     reporting.store(scene, armature, done.clip, report, detection)
     if options.markers:
         markers.write(results.labelled(armature), legs, done.clip.frames, found)

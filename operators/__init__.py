@@ -12,6 +12,7 @@ from . import (
     exchange_labels,
     fit_root,
     leg_presets,
+    long_work,
     map_legs,
     refresh_overlay,
     remove_sliding,
@@ -56,9 +57,11 @@ def register():
     report_view.register()
     for cls in classes:
         bpy.utils.register_class(cls)
+    long_work.register()
 
 
 def unregister():
+    long_work.unregister()
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     report_view.unregister()

@@ -4,9 +4,10 @@ import bpy
 
 from ..rig import mapping, nla_bake
 from .base import ArmatureOperator
+from .long_work import LongWork
 
 
-class FOOTLOCK_OT_bake_nla(ArmatureOperator, bpy.types.Operator):
+class FOOTLOCK_OT_bake_nla(LongWork, ArmatureOperator, bpy.types.Operator):
     bl_idname = "footlock.bake_nla"
     bl_label = "Bake from NLA"
     bl_description = (
@@ -23,8 +24,8 @@ class FOOTLOCK_OT_bake_nla(ArmatureOperator, bpy.types.Operator):
             return False
         return True
 
-    def run(self, context, armature):
-        action, curves = nla_bake.bake(context.scene, armature)
+    def work(self, context, armature):
+        action, curves = yield from nla_bake.baking(context.scene, armature)
         mapping.forget(armature)
         first, last = action.frame_range
         return f"“{action.name}” has what the strips play, {curves} curves from frame {first:.0f} to {last:.0f}."

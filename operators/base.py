@@ -2,6 +2,7 @@
 
 from ..rig import mapping, nla, results, sources
 from ..solvers.errors import FootlockError
+from . import long_work
 
 
 class ArmatureOperator:
@@ -16,6 +17,9 @@ class ArmatureOperator:
     @classmethod
     def poll(cls, context):
         armature = context.object
+        if long_work.is_running():
+            cls.poll_message_set("Footlock is at work: Esc stops it")
+            return False
         if armature is None or armature.type != "ARMATURE":
             cls.poll_message_set("Select the armature of the character")
             return False
@@ -28,17 +32,25 @@ class ArmatureOperator:
         return True
 
     def execute(self, context):
+        armature = context.object
         try:
-            message = self.run(context, context.object)
+            return self.ended(armature, self.run(context, armature))
         except FootlockError as error:
-            if isinstance(error, mapping.UnclearLegs):
-                mapping.ask(context.object, error.maps)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return self.refused(armature, error)
+
+    def ended(self, armature, message):
+        """What the operator returns when its work is done, which is reported."""
         self.report({"INFO"}, message)
         if self.remembered:
-            remember(context.object, message)
+            remember(armature, message)
         return {"FINISHED"}
+
+    def refused(self, armature, error):
+        """What it returns for a FootlockError, which is reported."""
+        if isinstance(error, mapping.UnclearLegs):
+            mapping.ask(armature, error.maps)
+        self.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
 
 
 class ActionOperator(ArmatureOperator):

@@ -115,7 +115,7 @@ def measured(scene, armature, legs, settings, unit=0.0):
     weights = contact_property.weights(armature, legs, clip.frames)
     weights = np.zeros(found.labels.shape) if weights is None else weights
     origins = contact_property.origins(armature, legs)
-    return clip, reporting.of_detection(armature, legs, found, weights, origins)
+    return clip, reporting.of_detection(armature, legs, found, weights, origins)()
 
 
 class FOOTLOCK_OT_update_report(ClipProperties, ActionOperator, bpy.types.Operator):

@@ -10,10 +10,12 @@ import numpy as np
 from ..rig import clip as clips
 from ..rig import contact_property, mapping, root, sources, trail_cache, trails
 from ..rig.contact_property import State
+from ..rig.stepwise import job, part, plain
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
 from . import reporting
 from .base import ActionOperator, legs_note
+from .long_work import LongWork
 from .properties import THRESHOLDS, DetectionProperties
 
 MODES = ("auto", "threshold")
@@ -66,14 +68,18 @@ class Detection:
         return contacts.summary(self.labels, self.clip.frame_rate)
 
 
-def detect(scene, armature, legs, settings=Settings(), unit=0.0):
-    """Detect the contacts of an armature's action, without writing anything: those of its source where it was corrected
-    (``sources.unedited``), for feet that are held look planted. Without a single contact where no foot is planted.
-    Raises FootlockError for a rig or action that cannot be read."""
+def detecting(scene, armature, legs, settings=Settings(), unit=0.0):
+    """Steps that detect the contacts of an armature's action, without writing anything, and return the Detection:
+    those of its source where it was corrected (``sources.unedited``), for feet that are held look planted. Without a
+    single contact where no foot is planted. They raise FootlockError for a rig or action that cannot be read."""
     source = sources.unedited(armature)
     with sources.shown(armature, source):
-        clip = clips.read(scene, armature, legs, unit)
-    return replace(judge(clip, settings), of_source=source is not None)
+        clip = yield from part(clips.reading(scene, armature, legs, unit), 0.0, 0.6)
+    found = yield from part(job("detecting contacts", judge, clip, settings), 0.6, 0.95)
+    return replace(found, of_source=source is not None)
+
+
+detect = plain(detecting)
 
 
 def judge(clip, settings=Settings()):
@@ -108,7 +114,7 @@ def _judged(clip, pose, travel, settings):
     return Detection(None, settings.mode, *judged, fit, False)
 
 
-class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types.Operator):
+class FOOTLOCK_OT_detect_contacts(DetectionProperties, LongWork, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.detect_contacts"
     bl_label = "Detect Contacts"
     bl_description = (
@@ -116,13 +122,13 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
         " the toe bone, which can be edited like any curve"
     )
 
-    def run(self, context, armature):
+    def work(self, context, armature):
         legs = mapping.of(armature)
         states = contact_property.states(armature, legs)
         kept = {i: state for i, state in enumerate(states) if self._keeps(state)}
         span = self._span()
         settings = self._settings()
-        found = detect(context.scene, armature, legs, settings, self.unit)
+        found = yield from detecting(context.scene, armature, legs, settings, self.unit)
         if len(kept) == len(legs.legs):
             raise FootlockError(_all_kept(kept.values()))
         frames = found.clip.frames
@@ -140,7 +146,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, ActionOperator, bpy.types
             contact_property.remove_judged(armature, legs)
         mapping.remember(armature, legs)
         weights, origins = contact_property.weights(armature, legs, frames), contact_property.origins(armature, legs)
-        report = reporting.of_detection(armature, legs, found, weights, origins)
+        report = reporting.of_detection(armature, legs, found, weights, origins)()
         reporting.store(context.scene, armature, found.clip, report, settings)
         # What is said is of the curves as they are now, kept ones and other frames included.
         found = replace(found, labels=contact_property.read(armature, legs, frames))

@@ -7,12 +7,14 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
 
 from ..rig import clip as clips
-from ..rig import contact_property, footprints, mapping, names, sources
+from ..rig import contact_property, curves, footprints, mapping, names, sources
 from ..rig.contact_property import PROTECTED
-from ..solvers import label_edits
+from ..rig.stepwise import part
+from ..solvers import contact_report, label_edits
 from ..solvers.errors import FootlockError
 from . import remove_sliding
 from .base import ActionOperator
+from .long_work import LongWork
 
 # How long a contact is that is made at the playhead, seconds.
 _LENGTH = 0.2
@@ -68,7 +70,7 @@ def labels(scene, armature, frame):
     return Labels(legs, frames, values, rate, int(np.abs(frames - at).argmin()))
 
 
-class ContactOperator(ActionOperator):
+class ContactOperator(LongWork, ActionOperator):
     """Edits contacts of a leg, or of all, in a frame, and brings the correction up to date."""
 
     leg: IntProperty(
@@ -87,27 +89,34 @@ class ContactOperator(ActionOperator):
         scene = context.scene
         given = self.properties.is_property_set("frame")
         found = labels(scene, armature, self.frame if given else scene.frame_current_final)
-        _check_leg(self.leg, found.legs)
+        if self.leg >= len(found.legs.legs):
+            raise FootlockError(f"There is no leg {self.leg}: choose one of {len(found.legs.legs)}, from 0.")
         return found
 
-    def _updated(self, context, armature, legs):
-        return updated(context.scene, armature, legs) if self.update else ""
+    def _writing(self, context, armature, edit):
+        """Steps that write an Edit, and the correction anew where there is one; what is said of that."""
+        if not self.update or sources.of(armature) is None:
+            edit.write()
+            mapping.forget(armature)
+            return ""
+        scene, legs = context.scene, mapping.of(armature)
+        try:
+            done = yield from remove_sliding.removing_as_set(scene, armature, legs, scene.footlock, edit)
+        except FootlockError as error:
+            edit.write()
+            mapping.forget(armature)
+            return f" The result was not updated. {error}"
+        return f" {remove_sliding.sentence(legs, done)}"
 
 
-def updated(scene, armature, legs):
-    """What is said of the correction, which is made anew where there is one."""
-    if sources.of(armature) is None:
-        return ""
-    try:
-        done = remove_sliding.remove_as_set(scene, armature, legs, scene.footlock)
-    except FootlockError as error:
-        return f" The result was not updated. {error}"
-    return f" {remove_sliding.sentence(legs, done)}"
+def _held(grid, values):
+    """Numbers (n, legs) of contacts as a function of frames (n,) of the action, from those at ``grid``."""
 
+    def at(frames):
+        index = np.searchsorted(grid, frames + curves.SAME_FRAME, side="right") - 1
+        return values[np.clip(index, 0, len(grid) - 1)]
 
-def _check_leg(leg, legs):
-    if leg >= len(legs.legs):
-        raise FootlockError(f"There is no leg {leg}: choose one of {len(legs.legs)}, from 0.")
+    return at
 
 
 class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
@@ -127,7 +136,7 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
     def description(cls, context, properties):
         return bpy.app.translations.pgettext_tip(_DESCRIPTIONS[properties.edit])
 
-    def run(self, context, armature):
+    def work(self, context, armature):
         found = self._labels(context, armature)
         which = range(len(found.legs.legs)) if self.leg < 0 else [self.leg]
         edited = {i: new for i in which if (new := self._edited(found, found.values[:, i])) is not None}
@@ -142,14 +151,42 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
                 raise FootlockError(
                     f"The contact curve of {leg} is {states[i].value}: unlock and unmute it to edit it."
                 )
-        for i, new in edited.items():
-            self._write(armature, found, i, new)
-        mapping.remember(armature, found.legs)
-        mapping.forget(armature)
+        said = yield from self._writing(context, armature, self._edit(armature, found, edited))
         counts = ", ".join(
             f"{found.legs.legs[i].label} {len(label_edits.runs(new))} contacts" for i, new in edited.items()
         )
-        return f"{counts}.{self._updated(context, armature, found.legs)}"
+        return f"{counts}.{said}"
+
+    def _edit(self, armature, found, edited):
+        """The Edit that gives some legs, by index, new numbers (frames,)."""
+        values, placed = found.values.copy(), footprints.stored(armature)
+        origins = list(contact_property.origins(armature, found.legs))
+        for i, new in edited.items():
+            values[:, i], origins[i] = new, contact_report.HAND
+            placed = self._placed(placed, found, i, new)
+
+        def write():
+            for i, new in edited.items():
+                changed = found.frames[new != found.values[:, i]]
+                others = [leg for leg in range(values.shape[1]) if leg != i]
+                span = changed[0], changed[-1]
+                contact_property.write(armature, found.legs, found.frames, values, span, skip=others)
+            footprints.store(armature, placed)
+            mapping.remember(armature, found.legs)
+
+        return remove_sliding.Edit(_held(found.frames, values), placed, origins, write)
+
+    def _placed(self, placed, found, leg, new):
+        """The Footprints when a leg's numbers (frames,) are new."""
+        bone, frames, old = found.legs.legs[leg].bearer, found.frames, found.values[:, leg]
+        if self.edit == "FREE":
+            changed = frames[new != old]
+            return footprints.without(placed, bone, (changed[0], changed[-1]))
+        if self.edit == "SHIFT":
+            start, stop = label_edits.contact_at(old, found.at)
+            by = self._frames(found) * (frames[1] - frames[0])
+            return footprints.shifted(placed, bone, (frames[start], frames[stop - 1]), by)
+        return placed
 
     def _edited(self, found, values):
         """New values (frames,) of a leg, None where there is nothing to edit."""
@@ -184,21 +221,6 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
         """By how many of the clip's frames a contact is shifted."""
         return round(self.by / (found.frames[1] - found.frames[0]))
 
-    def _write(self, armature, found, leg, new):
-        frames, old = found.frames, found.values[:, leg]
-        changed = np.flatnonzero(new != old)
-        values = found.values.copy()
-        values[:, leg] = new
-        others = [i for i in range(values.shape[1]) if i != leg]
-        span, bone = (frames[changed[0]], frames[changed[-1]]), found.legs.legs[leg].bearer
-        contact_property.write(armature, found.legs, frames, values, span, skip=others)
-        if self.edit == "FREE":
-            footprints.forget(armature, bone, span)
-        elif self.edit == "SHIFT":
-            start, stop = label_edits.contact_at(old, found.at)
-            by = self._frames(found) * (frames[1] - frames[0])
-            footprints.shift(armature, bone, (frames[start], frames[stop - 1]), by)
-
 
 class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
     bl_idname = "footlock.move_footprint"
@@ -213,34 +235,31 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
         name="Turn", description="By how much the foot turns about the vertical", subtype="ANGLE", default=0.0
     )
 
-    def run(self, context, armature):
+    def work(self, context, armature):
+        scene = context.scene
         if self.leg < 0:
             raise FootlockError("No footprint is chosen: click one in the viewport.")
-        frame = self.frame if self.properties.is_property_set("frame") else context.scene.frame_current_final
-        return move(context.scene, armature, self.leg, frame, self.offset, self.turn, self.update)
-
-
-def move(scene, armature, leg, frame, offset, turn, update=True):
-    """Move the footprint of a leg's contact in a frame of the scene by ``offset`` (3,), world, metres, and turn it,
-    radians; returns what is said. Raises FootlockError, with nothing changed, where there is none."""
-    if scene.footlock.method == "runtime":
-        raise FootlockError("The runtime lock holds feet where they land: set Method to Whole Clip to move footprints.")
-    found = labels(scene, armature, frame)
-    _check_leg(leg, found.legs)
-    run = label_edits.contact_at(found.values[:, leg], found.at)
-    if run is None:
-        raise FootlockError(f"{found.legs.legs[leg].label} has no contact in this frame: choose another footprint.")
-    clip = clips.read(scene, armature, found.legs, scene.footlock.unit)
-    bone, span = found.legs.legs[leg].bearer, (clip.frames[run[0]], clip.frames[run[1] - 1])
-    middle = float(clip.frames[(run[0] + run[1]) // 2])
-    old = footprints.of_contact(armature, bone, span) or footprints.Footprint(bone, middle)
-    toe = np.median(clip.leg_pose().toe[run[0] : run[1], leg], axis=0)
-    there = toe if old.place is None else footprints.world(clip, old)
-    place = footprints.in_armature(clip, old.frame, there + np.array([*offset[:2], 0.0]))
-    new = replace(old, place=place, lift=old.lift + offset[2], turn=old.turn + turn)
-    footprints.put(armature, new, span)
-    said = updated(scene, armature, found.legs) if update else ""
-    return f"The footprint of {found.legs.legs[leg].label} moved.{said}"
+        if scene.footlock.method == "runtime":
+            raise FootlockError(
+                "The runtime lock holds feet where they land: set Method to Whole Clip to move footprints."
+            )
+        found = self._labels(context, armature)
+        leg = found.legs.legs[self.leg]
+        run = label_edits.contact_at(found.values[:, self.leg], found.at)
+        if run is None:
+            raise FootlockError(f"{leg.label} has no contact in this frame: choose another footprint.")
+        clip = yield from part(clips.reading(scene, armature, found.legs, scene.footlock.unit), 0.0, 0.2)
+        span = clip.frames[run[0]], clip.frames[run[1] - 1]
+        placed = footprints.stored(armature)
+        middle = float(clip.frames[(run[0] + run[1]) // 2])
+        old = footprints.of_contact(placed, leg.bearer, span) or footprints.Footprint(leg.bearer, middle)
+        toe = np.median(clip.leg_pose().toe[run[0] : run[1], self.leg], axis=0)
+        there = toe if old.place is None else footprints.world(clip, old)
+        place = footprints.in_armature(clip, old.frame, there + np.array([*self.offset[:2], 0.0]))
+        new = replace(old, place=place, lift=old.lift + self.offset[2], turn=old.turn + self.turn)
+        edit = _placing(armature, found, [*footprints.without(placed, leg.bearer, span), new])
+        said = yield from part(self._writing(context, armature, edit), 0.2, 1.0)
+        return f"The footprint of {leg.label} moved.{said}"
 
 
 class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
@@ -248,17 +267,27 @@ class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
     bl_label = "Reset Footprint"
     bl_description = "Have the contact stand where the correction finds best, as before it was moved"
 
-    def run(self, context, armature):
+    def work(self, context, armature):
         found = self._labels(context, armature)
-        which = range(len(found.legs.legs)) if self.leg < 0 else [self.leg]
-        count = 0
-        for i in which:
+        before = placed = footprints.stored(armature)
+        for i in range(len(found.legs.legs)) if self.leg < 0 else [self.leg]:
             run = label_edits.contact_at(found.values[:, i], found.at)
-            span = run and (found.frames[run[0]], found.frames[run[1] - 1])
-            bone = found.legs.legs[i].bearer
-            if span and footprints.of_contact(armature, bone, span):
-                footprints.forget(armature, bone, span)
-                count += 1
+            if run:
+                span = found.frames[run[0]], found.frames[run[1] - 1]
+                placed = footprints.without(placed, found.legs.legs[i].bearer, span)
+        count = len(before) - len(placed)
         if not count:
             raise FootlockError("No footprint was moved by hand here: choose another one.")
-        return f"{count} footprints are where they were found.{self._updated(context, armature, found.legs)}"
+        said = yield from self._writing(context, armature, _placing(armature, found, placed))
+        return f"{count} footprints are where they were found.{said}"
+
+
+def _placing(armature, found, placed):
+    """The Edit that changes no contact, but where they stand."""
+
+    def write():
+        footprints.store(armature, placed)
+        mapping.remember(armature, found.legs)
+
+    origins = contact_property.origins(armature, found.legs)
+    return remove_sliding.Edit(_held(found.frames, found.values), placed, origins, write)

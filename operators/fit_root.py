@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 
 import bpy
+import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, controls, correction, mapping, results, root, trail_cache, trails
+from ..rig import contact_property, controls, correction, mapping, restoring, results, root, trail_cache, trails
+from ..rig.stepwise import job, part, plain
 from ..solvers import root_fit, slide
 from ..solvers.errors import FootlockError
 from . import detect_contacts
 from .base import ActionOperator, legs_note
+from .long_work import LongWork
 from .properties import ResultProperties
 
 
@@ -34,15 +37,16 @@ class Fitted:
         return f"“{self.bones[0]}”{more}"
 
 
-def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
-    """Rewrite the root's horizontal travel. ``labels`` (frames, legs) bool; without, those of the contact curves, or
-    else what an automatic detection finds. result: one of ``results.KINDS``; a layer is left to Remove Sliding, and the
-    fit goes into a copy.
+def fitting(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
+    """Steps that rewrite the root's horizontal travel, and return the Fitted. ``labels`` (frames, legs) bool; without,
+    those of the contact curves, or else what an automatic detection finds. result: one of ``results.KINDS``; a layer is
+    left to Remove Sliding, and the fit goes into a copy.
 
-    Nothing is written where the root fits as it is. Raises FootlockError, with nothing changed, where the root cannot
-    be moved or no foot is planted.
+    Nothing is written where the root fits as it is, and all is put back when they are closed, or fail. They raise
+    FootlockError, with nothing changed, where the root cannot be moved or no foot is planted.
     """
-    clip = clips.read(scene, armature, legs, unit, controls.found(armature, legs), also=root.tops(armature))
+    driven_by, tops = controls.found(armature, legs), root.tops(armature)
+    clip = yield from part(clips.reading(scene, armature, legs, unit, driven_by, tops), 0.0, 0.3)
     results.check(armature, (), result)
     bones = root.carrying(clip)
     for bone in bones:
@@ -50,26 +54,39 @@ def fit(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
     if labels is None:
         labels = contact_property.read(armature, legs, clip.frames)
     if labels is None:
-        labels = detect_contacts.detect(scene, armature, legs, unit=clip.unit).labels
+        detecting = detect_contacts.detecting(scene, armature, legs, unit=clip.unit)
+        labels = (yield from part(detecting, 0.3, 0.5)).labels
     if not labels.any():
         raise FootlockError("No foot is planted in this clip, so nothing tells how the root should travel.")
-    toes = clip.leg_pose().toe
-    found = root_fit.fit(toes, clip.head(bones[0]), labels, clip.frame_rate)
-    before, notes = slide.measure(toes, labels), ""
-    after, fitted = before, clip
-    if found.kind != "none":
-        results.begin(armature, result, {one.name for one in clip.bones})
-        notes = correction.baked_sentence(correction.move_level(armature, clip, bones, found.shift))
+
+    def judged():
+        toes = clip.leg_pose().toe
+        return root_fit.fit(toes, clip.head(bones[0]), labels, clip.frame_rate), slide.measure(toes, labels)
+
+    found, before = yield from part(job("fitting the root", judged), 0.5, 0.6)
+    if found.kind == "none":
+        return Fitted(clip, clip, bones, found, before, before)
+    names = {one.name for one in clip.bones}
+    copied = results.copies(armature, result, names)
+    keyed = [(armature.pose.bones[bone], ("location",)) for bone in bones]
+    kept = yield from part(restoring.keeping(armature, keyed, copied), 0.6, 0.62)
+    with kept:
+        results.begin(armature, result, names)
+        shift = np.concatenate([found.shift, np.zeros((len(found.shift), 1))], axis=1)
+        baked = yield from part(correction.moving(armature, clip, bones, shift), 0.62, 0.7)
+        fitted = yield from part(clips.reading(scene, armature, legs, clip.unit), 0.7, 1.0)
+        baked.remove(armature)
         correction.go_on(armature, bones)
         if result != results.IN_PLACE:
             results.seal(armature)
-        notes += results.sentence(armature, results.NEW if result == results.LAYER else result)
-        fitted = clips.read(scene, armature, legs, clip.unit)
-        after = slide.measure(fitted.leg_pose().toe, labels)
-    return Fitted(clip, fitted, bones, found, before, after, notes)
+    notes = baked.sentence() + results.sentence(armature, results.NEW if result == results.LAYER else result)
+    return Fitted(clip, fitted, bones, found, before, slide.measure(fitted.leg_pose().toe, labels), notes)
 
 
-class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator):
+fit = plain(fitting)
+
+
+class FOOTLOCK_OT_fit_root(ResultProperties, LongWork, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.fit_root"
     bl_label = "Fit Root to Feet"
     bl_description = (
@@ -77,9 +94,9 @@ class FOOTLOCK_OT_fit_root(ResultProperties, ActionOperator, bpy.types.Operator)
         " scaled where it is too long or too short, given back where the clip walks in place"
     )
 
-    def run(self, context, armature):
+    def work(self, context, armature):
         legs = mapping.of(armature)
-        done = fit(context.scene, armature, legs, self.unit, result=self.result)
+        done = yield from fitting(context.scene, armature, legs, self.unit, result=self.result)
         if done.fit.kind == "none":
             return f"The root fits the feet already: {done.bone} was left as it is.{legs_note(legs)}"
         mapping.remember(armature, legs)

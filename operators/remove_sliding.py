@@ -1,6 +1,8 @@
 """Remove Sliding: correct the action so that planted toes stay where they are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from itertools import count as counting
 
 import bpy
 import numpy as np
@@ -14,18 +16,21 @@ from ..rig import (
     curves,
     footprints,
     mapping,
+    restoring,
     results,
     sources,
     trail_cache,
     trails,
 )
 from ..rig.floor import ObjectSurface
+from ..rig.stepwise import job, part, plain, told_job
 from ..solvers import contacts, foot_lock, foot_skate, knee_side, leg_chain, loops, slide, slide_removal
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.ground import Ground
 from . import detect_contacts, reporting
 from .base import ActionOperator, legs_note
+from .long_work import LongWork
 from .properties import RemovalProperties
 
 _DEFAULT = foot_skate.Settings()
@@ -39,6 +44,25 @@ _HARDLY = 1e-3
 _FOLLOWED = 5e-4
 # Where toe and pelvis move less than this (metres) nothing is corrected.
 _CORRECTED = 1e-5
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """How much of the whole is done, 0 to 1, when the clip is read, solved, written, …, laid over the action."""
+
+    read: float
+    solve: float
+    write: float
+    settle: float
+    hold: float
+    lay: float
+
+
+_SHARES, _SHARES_STEPPED = _Shares(0.1, 0.6, 0.65, 0.75, 0.85, 0.9), _Shares(0.25, 0.3, 0.32, 0.8, 0.96, 0.98)
+# Each step of the solver leaves about this share of what was left to do.
+_LEFT = 0.9
+# What is being done.
+_MEASURING = "measuring"
 
 
 @dataclass(frozen=True)
@@ -94,22 +118,32 @@ class Removal:
         return [len(contacts.runs(self.labels[:, leg])) for leg in range(self.labels.shape[1])]
 
 
-def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, options=_ALL):
-    """Correct an armature's action. ``labels`` (frames, legs): contacts, bool or numbers as ``slide_removal.solve``
-    takes them; without, those of its contact curves.
+def removing(
+    scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, options=_ALL, placed=None, finishing=None
+):
+    """Steps that correct an armature's action, and return the Removal. ``labels`` (frames, legs): contacts, bool or
+    numbers as ``slide_removal.solve`` takes them, or a function that gives them at frames (n,) of the action; without,
+    those of its contact curves. ``placed``: Footprints; without, those that are stored. ``finishing``: a function of
+    the Removal that makes further steps, which can still be stopped.
 
-    Everything is read and solved before the first key is written. Raises FootlockError, with nothing changed, where
-    the rig or its action forbid it or there is no contact curve.
+    Everything is read and solved before the first key is written, and the action is put back as it was when they are
+    closed, or fail, after that. They raise FootlockError, with nothing changed, where the rig or its action forbid it
+    or there is no contact curve.
     """
-    kept = sources.unedited(armature) if options.from_source and options.result != results.LAYER else None
-    source = kept if options.span is None else None
+    unedited = sources.unedited(armature) if options.from_source and options.result != results.LAYER else None
+    source = unedited if options.span is None else None
     with sources.shown(armature, source):
         driven_by = controls.of(armature, legs)
         left = correction.check(armature, legs, driven_by, options.only_keys, settings.stretch > 0.0)
-        clip = clips.read(scene, armature, legs, unit, driven_by)
+        # Where frames are stepped, that is what takes its time; with curves alone it is the solver.
+        at = _SHARES_STEPPED if driven_by.constrained else _SHARES
+        clip = yield from part(clips.reading(scene, armature, legs, unit, driven_by), 0.0, at.read)
     keyed = correction.keyed(armature, legs, driven_by, settings.stretch > 0.0)
     results.check(armature, keyed, options.result)
-    weights = contact_property.weights(armature, legs, clip.frames) if labels is None else np.asarray(labels, float)
+    if labels is None:
+        weights = contact_property.weights(armature, legs, clip.frames)
+    else:
+        weights = np.asarray(labels(clip.frames) if callable(labels) else labels, float)
     if weights is None:
         raise FootlockError("The action has no contact curve for these legs: click Detect Contacts first.")
     planted = weights > contact_property.LEVEL
@@ -129,42 +163,68 @@ def remove(scene, armature, legs, settings=_DEFAULT, unit=0.0, labels=None, opti
         surface = ObjectSurface(options.floor_object, bpy.context.evaluated_depsgraph_get(), clip.unit)
         surface.check_under(pose.toe[weights > 0.0])
         ground = ground.on(surface, pose, weights > 0.0)
-    result = _solve(clip, pose, solved, settings, ground, options, footprints.given(armature, clip, weights))
-    result = _with_loose_feet(clip, result)
+
+    placements = footprints.given(clip, weights, footprints.stored(armature) if placed is None else placed)
+
+    def solve(tell):
+        steps = counting(1)
+        told = _solve(
+            clip, pose, solved, settings, ground, options, placements, lambda: tell(1.0 - _LEFT ** next(steps))
+        )
+        return _with_loose_feet(clip, told)
+
+    result = yield from part(told_job("solving", solve), at.read, at.solve)
     bones = {bone.name for bone in (*clip.bones, *(pose_bone for pose_bone, _ in keyed))}
-    results.begin(armature, options.result, bones)
-    if source is not None:
-        sources.put_back(armature, source)
-    elif options.from_source and options.result == results.IN_PLACE and kept is None:
-        sources.keep(armature)
-    keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
-    baked = correction.write(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
-    if driven_by.constrained:
-        written = correction.settle(scene, armature, clip, result.pelvis, result.legs, result.locked, keys, left)
-    else:
-        written = clips.read(scene, armature, legs, clip.unit, driven_by)
-    correction.hold_between(scene, armature, written, _standing(clip, written, result), left)
-    toes = written.leg_pose().toe
-    if options.result == results.LAYER:
-        results.lay(scene, armature, clip)
-    elif options.result == results.NEW:
-        results.seal(armature)
-    if options.from_source and options.result != results.LAYER:
-        sources.seal(armature, bones)
-    notes = left.sentence(stretched) + correction.baked_sentence(baked) + results.sentence(armature, options.result)
-    if driven_by.constrained and options.span is None:
-        notes = f"{_not_followed(slide.measure(toes, planted & ~result.out_of_reach), left)}{notes}"
-    return Removal(
-        armature.name,
-        clip,
-        written,
-        weights,
-        slide.measure(pose.toe, planted),
-        slide.measure(toes, planted),
-        result.out_of_reach,
-        result.converged,
-        notes,
-    )
+    copied = results.copies(armature, options.result, bones)
+    kept = yield from part(restoring.keeping(armature, keyed, copied), at.solve, at.solve)
+    with kept:
+        results.begin(armature, options.result, bones)
+        keeps = options.from_source and options.result == results.IN_PLACE and unedited is None
+        with sources.begun(armature, source, keeps):
+            keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
+            writing = correction.writing(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
+            baked = yield from part(writing, at.solve, at.write)
+            if driven_by.constrained:
+                settling = correction.settling(
+                    scene, armature, clip, result.pelvis, result.legs, result.locked, keys, left
+                )
+                written, more = yield from part(settling, at.write, at.settle)
+                baked = correction.Baked(baked.modifiers + more.modifiers)
+            else:
+                again = clips.reading(scene, armature, legs, clip.unit, driven_by)
+                written = yield from part(again, at.write, at.settle)
+            standing = yield from part(job(_MEASURING, _standing, clip, written, result), at.settle, at.settle)
+            holding = correction.holding_between(scene, armature, written, standing, left)
+            yield from part(holding, at.settle, at.hold)
+            toes = (yield from part(job(_MEASURING, written.leg_pose), at.hold, at.hold)).toe
+            if options.result == results.LAYER:
+                yield from part(results.laying(scene, armature, clip), at.hold, at.lay)
+            else:
+                baked.remove(armature)
+                if options.result == results.NEW:
+                    results.seal(armature)
+            notes = left.sentence(stretched) + baked.sentence() + results.sentence(armature, options.result)
+            if driven_by.constrained and options.span is None:
+                notes = f"{_not_followed(slide.measure(toes, planted & ~result.out_of_reach), left)}{notes}"
+            done = Removal(
+                armature.name,
+                clip,
+                written,
+                weights,
+                slide.measure(pose.toe, planted),
+                slide.measure(toes, planted),
+                result.out_of_reach,
+                result.converged,
+                notes,
+            )
+            if finishing is not None:
+                yield from part(finishing(done), at.lay, 1.0)
+        if options.from_source and options.result != results.LAYER:
+            sources.seal(armature, bones)
+    return done
+
+
+remove = plain(removing)
 
 
 def _not_followed(slides, left):
@@ -178,15 +238,15 @@ def _not_followed(slides, left):
     )
 
 
-def _solve(clip, pose, weights, settings, ground, options, given):
-    """The Correction of all frames of the clip. given: Placements, or None."""
+def _solve(clip, pose, weights, settings, ground, options, placements, each_step):
+    """The Correction of all frames of the clip. placements: Placements, or None."""
     legs = clip.legs
     frames_of_shins = np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1)
     side, pelvis = knee_side.side_vectors(pose, frames_of_shins), clip.head(legs.pelvis)
-    count = len(clip.frames)
-    pinned = np.zeros(count, bool)
+    total = len(clip.frames)
+    pinned = np.zeros(total, bool)
     pinned[0], pinned[-1] = options.pin_first, options.pin_last
-    frames = np.arange(count)
+    frames = np.arange(total)
     if options.span is not None:
         frames, outside = _window(clip.frames, options.span)
         weights = _eased(weights, outside, clip.frame_rate)
@@ -195,19 +255,20 @@ def _solve(clip, pose, weights, settings, ground, options, given):
         if pinned.any():
             raise FootlockError("A cyclic clip has no first and last pose: switch off Cyclic, or the range and pins.")
         pelvis, pose, frames = _closed(pelvis, pose)
-    part = foot_skate.remove_sliding(
+    solved = foot_skate.remove_sliding(
         pelvis[frames],
         leg_chain.LegPose(*(getattr(pose, field.name)[frames] for field in fields(pose))),
-        side[frames % count],
-        weights[frames % count],
+        side[frames % total],
+        weights[frames % total],
         clip.frame_rate,
         settings,
-        ground.of_frames(frames % count),
-        pinned[frames % count] if pinned.any() else None,
+        ground.of_frames(frames % total),
+        pinned[frames % total] if pinned.any() else None,
         options.cyclic,
-        given and given.at(frames % count),
+        placements and placements.at(frames % total),
+        each_step,
     )
-    return _of_all_frames(part, pelvis, pose, frames, count)
+    return _of_all_frames(solved, pelvis, pose, frames, total)
 
 
 def _with_loose_feet(clip, result):
@@ -309,7 +370,7 @@ def _of_all_frames(part, pelvis, pose, frames, count):
     )
 
 
-class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Operator):
+class FOOTLOCK_OT_remove_sliding(RemovalProperties, LongWork, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.remove_sliding"
     bl_label = "Remove Sliding"
     bl_description = (
@@ -317,14 +378,27 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, ActionOperator, bpy.types.Op
         " Pelvis and legs get new keys, nothing else changes"
     )
 
-    def run(self, context, armature):
+    def work(self, context, armature):
         legs = mapping.of(armature)
-        done = remove_as_set(context.scene, armature, legs, self)
+        done = yield from removing_as_set(context.scene, armature, legs, self)
         return sentence(legs, done)
 
 
-def remove_as_set(scene, armature, legs, given):
-    """Remove sliding as RemovalProperties say, and store the result for the panel; returns the Removal."""
+@dataclass(frozen=True)
+class Edit:
+    """Contacts that are edited by hand, of which nothing is written yet: ``labels``, their numbers (n, legs) as a
+    function of frames (n,) of the action; ``placed``: Footprints; ``origins``: of each leg's curve, as it is going to
+    be; ``write``: writes all into the action."""
+
+    labels: Callable
+    placed: list
+    origins: list
+    write: Callable
+
+
+def removing_as_set(scene, armature, legs, given, edit=None):
+    """Steps that remove sliding as RemovalProperties say, store the result for the panel, and return the Removal. edit:
+    an Edit that is written with it, or None."""
     settings = foot_skate.Settings(
         given.method,
         leg_chain.LegChainSettings(softening=given.softening),
@@ -339,16 +413,27 @@ def remove_as_set(scene, armature, legs, given):
     if given.method == "offline":
         # The panel shows these for the whole clip only.
         options = _options(scene, given)
-    known, origins = contact_reports.find(armature), contact_property.origins(armature, legs)
+    known = contact_reports.find(armature)
     detection = detect_contacts.Settings.of_text(known.settings if known else "")
-    done = remove(scene, armature, legs, settings, given.unit, options=options)
-    found = detect_contacts.judge(done.clip, detection)
-    reporting.store(scene, armature, done.clip, reporting.of_removal(armature, legs, done, found, origins), detection)
-    mapping.remember(armature, legs)
-    mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
-    trails.remember_out_of_reach(armature, done.clip, done.out_of_reach)
-    trail_cache.put(scene, armature, trails.of_clip(done.corrected, done.weights, done.out_of_reach, done.clip))
-    return done
+
+    def finishing(done):
+        found = yield from part(job(_MEASURING, detect_contacts.judge, done.clip, detection), 0.0, 0.5)
+        origins = edit.origins if edit else contact_property.origins(armature, legs)
+        measure = reporting.of_removal(armature, legs, done, found, origins)
+        report = yield from part(job(_MEASURING, measure), 0.5, 1.0)
+        if edit:
+            edit.write()
+        mapping.remember(armature, legs)
+        mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
+        reporting.store(scene, armature, done.clip, report, detection)
+        trails.remember_out_of_reach(armature, done.clip, done.out_of_reach)
+        trail_cache.put(scene, armature, trails.of_clip(done.corrected, done.weights, done.out_of_reach, done.clip))
+
+    labels, placed = (edit.labels, edit.placed) if edit else (None, None)
+    return (yield from removing(scene, armature, legs, settings, given.unit, labels, options, placed, finishing))
+
+
+remove_as_set = plain(removing_as_set)
 
 
 def _options(scene, given):

@@ -5,15 +5,14 @@ from ..solvers import contact_report
 
 
 def of_detection(armature, legs, found, weights, origins):
-    """The Report of a Detection: no slide after. weights (frames, legs): what the contact curves say now; origins: of
-    each leg's."""
+    """The function that makes the Report of a Detection, without Blender: no slide after. weights (frames, legs): what
+    the contact curves say now; origins: of each leg's."""
     return _report(armature, legs, found, found.clip, weights, origins)
 
 
 def of_removal(armature, legs, done, found, origins):
-    """The Report of a Removal. found: the Detection of the clip as it was."""
-    after = done.corrected.leg_pose().toe
-    return _report(armature, legs, found, done.clip, done.weights, origins, after, done.out_of_reach)
+    """The function that makes the Report of a Removal, without Blender. found: the Detection of the clip as it was."""
+    return _report(armature, legs, found, done.clip, done.weights, origins, done.corrected, done.out_of_reach)
 
 
 def store(scene, armature, clip, report, settings):
@@ -21,13 +20,11 @@ def store(scene, armature, clip, report, settings):
     contact_reports.store(scene, armature, clip, report, settings.as_text())
 
 
-def _report(armature, legs, found, clip, weights, origins, after=None, out_of_reach=None):
-    return contact_report.of_motion(
-        armature.name,
-        results.subject(armature).name,
-        [leg.label for leg in legs.legs],
-        clip.scene_frames,
-        contact_report.Motion(
+def _report(armature, legs, found, clip, weights, origins, corrected=None, out_of_reach=None):
+    names = armature.name, results.subject(armature).name, [leg.label for leg in legs.legs]
+
+    def report():
+        motion = contact_report.Motion(
             clip.leg_pose().toe,
             weights,
             clip.frame_rate,
@@ -37,7 +34,9 @@ def _report(armature, legs, found, clip, weights, origins, after=None, out_of_re
             found.enter,
             found.highest,
             origins,
-            after,
+            None if corrected is None else corrected.leg_pose().toe,
             out_of_reach,
-        ),
-    )
+        )
+        return contact_report.of_motion(*names, clip.scene_frames, motion)
+
+    return report

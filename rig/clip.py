@@ -1,17 +1,16 @@
 """A clip: the poses of a character's legs over the frames of its action, in armature space, and the way from there to
 the world in metres."""
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-import bpy
 import numpy as np
 
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.leg_chain import LegPose
-from . import compat, curves, kinematics, names, nla, units
+from . import compat, curves, kinematics, names, nla, stepping, units
 from .controls import BAKE, PARENTS, Controls, acting, limb_bones
+from .stepwise import Step, finish, job, part, plain
 
 # A tail further from the toe's joint than this share of thigh and shin, or nearer, is no toe end: leaf bones have any
 # length.
@@ -23,6 +22,9 @@ _LEAST_FRAMES = 3
 _MOST_FRAMES = 500_000
 # Scales along the axes that differ by more than this share make another shape of the character.
 _UNIFORM = 1e-3
+
+# What is being done.
+_READING = "reading curves"
 
 # A bone whose scale is less than this share of what it is elsewhere has none.
 _NOTHING = 1e-6
@@ -117,8 +119,8 @@ class Clip:
         return (self.world_from_armature[:, :3, :3] @ points[..., None])[..., 0] + self.world_from_armature[:, :3, 3]
 
 
-def read(scene, armature, legs, unit=0.0, driven_by=None, also=()):
-    """Read the clip of an armature object's action.
+def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
+    """Steps that read the clip of an armature object's action, and return it.
 
     legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). driven_by: Controls of
     the legs, whose bones are read too, and those ``also`` named. The poses come from the curves by forward kinematics
@@ -135,14 +137,27 @@ def read(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     nla.check(armature, limbs)
     time = nla.time(armature)
     frames, step = _frames(armature, paths)
-    channels, poses, world, influences = _posed(scene, armature, bones, paths, frames, time, driven_by)
+    posed = _posing(scene, armature, bones, paths, frames, time, driven_by)
+    channels, poses, world, influences = yield from part(posed, 0.0, 0.8)
     _check_world(armature, world)
     rate = frame_rate(scene) / (step * time.scale)
-    _check_finite(armature, bones, poses)
+    lost = yield from part(job(_READING, _lost, bones, poses), 0.8, 0.85)
+    if lost is not None:
+        _refuse_lost(armature, lost)
     clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world, time, driven_by, influences)
-    _check_sizes(armature, clip)
-    unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
+    nothing = yield from part(job(_READING, _sized_to_nothing, clip, limb_bones(armature, legs)), 0.85, 0.95)
+    if nothing is not None:
+        raise FootlockError(
+            f"Bone “{nothing.name}” is scaled to nothing in some frames, so it has no pose to correct: give it a"
+            " scale, or choose other bones under Legs."
+        )
+    if not unit:
+        length = yield from part(job(_READING, lambda: float(np.median(clip.leg_pose().leg_lengths()))), 0.95, 1.0)
+        unit = units.judged(length, scene.unit_settings.scale_length)
     return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
+
+
+read = plain(reading)
 
 
 def grid(armature):
@@ -152,11 +167,12 @@ def grid(armature):
     return _frames(armature, curves.by_path(armature))[0], nla.time(armature)
 
 
-def halfway(scene, armature, clip):
-    """The Clip between each two frames of one that was read, as the action in use has it now: a frame less."""
+def reading_halfway(scene, armature, clip):
+    """Steps to the Clip between each two frames of one that was read, as the action in use has it now: a frame less."""
     frames = 0.5 * (clip.frames[1:] + clip.frames[:-1])
     paths = curves.by_path(armature)
-    channels, poses, world, influences = _posed(scene, armature, clip.bones, paths, frames, clip.time, clip.controls)
+    posed = _posing(scene, armature, clip.bones, paths, frames, clip.time, clip.controls)
+    channels, poses, world, influences = yield from posed
     world = _in_metres(world, clip.unit)
     return replace(
         clip, frames=frames, channels=channels, poses=poses, world_from_armature=world, influences=influences
@@ -175,7 +191,7 @@ def moved_by_curves_alone(armature, bones):
 
 def played_by(armature, clip, paths):
     """The Clip as other curves, of ``curves.by_path_in``, play it, where curves alone move the bones."""
-    channels = tuple(_channels(armature, bone, paths, clip.frames) for bone in clip.bones)
+    channels = tuple(finish(_sampling(armature, bone, paths, clip.frames)) for bone in clip.bones)
     return replace(clip, channels=channels, poses=forward(clip.bones, channels, len(clip.frames)))
 
 
@@ -183,8 +199,8 @@ def as_shown(scene, armature, legs, frames, unit=0.0):
     """The Clip that the scene shows at its ``frames`` (n,), evenly spaced, whatever moves it there. Raises
     FootlockError where Blender would not move the armature."""
     bones = limbs(armature, legs)
-    channels = tuple(_channels(armature, bone, {}, frames) for bone in bones)
-    poses, world, _ = _stepped(scene, armature, bones, frames, ())
+    channels = tuple(finish(_sampling(armature, bone, {}, frames)) for bone in bones)
+    poses, world, _ = finish(stepping.posing(scene, armature, bones, frames, ()))
     _check_world(armature, world)
     rate = frame_rate(scene) / (frames[1] - frames[0])
     clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world)
@@ -212,14 +228,22 @@ def forward(bones, channels, frames):
     return tuple(np.broadcast_to(pose, (frames, 4, 4)) for pose in poses)
 
 
-def _posed(scene, armature, bones, paths, frames, time, driven_by):
-    """Channels and poses of bones at frames of the action, the armature's world matrices, and the influences that
-    Controls need."""
-    channels = tuple(_channels(armature, bone, paths, frames) for bone in bones)
+def _posing(scene, armature, bones, paths, frames, time, driven_by):
+    """Steps to channels and poses of bones at frames of the action, the armature's world matrices, and the influences
+    that Controls need."""
     conditions = driven_by.conditions() if driven_by is not None else ()
-    if conditions or _moved_by_more_than_curves(armature, bones):
-        return channels, *_stepped(scene, armature, bones, time.to_scene(frames), conditions)
-    return channels, forward(bones, channels, len(frames)), np.array(armature.matrix_world, float)[None], {}
+    stepped = bool(conditions) or _moved_by_more_than_curves(armature, bones)
+    sampled = 0.1 if stepped else 0.6
+    channels = []
+    for i, bone in enumerate(bones):
+        own = _sampling(armature, bone, paths, frames)
+        channels.append((yield from part(own, sampled * i / len(bones), sampled * (i + 1) / len(bones))))
+    if stepped:
+        posed = stepping.posing(scene, armature, bones, time.to_scene(frames), conditions)
+        return tuple(channels), *(yield from part(posed, sampled, 1.0))
+    world = np.array(armature.matrix_world, float)[None]
+    poses = yield from part(job(_READING, forward, bones, channels, len(frames)), sampled, 1.0)
+    return tuple(channels), poses, world, {}
 
 
 def _in_metres(world, unit):
@@ -253,29 +277,28 @@ def _check_world(armature, world):
         )
 
 
-def _check_finite(armature, bones, poses):
-    """Raise FootlockError where a bone is nowhere, with the curve that does it."""
-    lost = next((bone for bone, pose in zip(bones, poses, strict=True) if not np.isfinite(pose).all()), None)
-    if lost is None:
-        return
+def _lost(bones, poses):
+    """A bone that is nowhere in some frame, or None."""
+    return next((bone for bone, pose in zip(bones, poses, strict=True) if not np.isfinite(pose).all()), None)
+
+
+def _refuse_lost(armature, bone):
+    """Raise FootlockError for a bone that is nowhere, with the curve that does it."""
     for curve in compat.fcurves(armature):
         curves.sample(curve, curves.keys(curve)[0])
     raise FootlockError(
-        f"Bone “{lost.name}” has a place that is not a number: look for one in the values of what moves it, and set it"
+        f"Bone “{bone.name}” has a place that is not a number: look for one in the values of what moves it, and set it"
         " anew."
     )
 
 
-def _check_sizes(armature, clip):
-    """Raise FootlockError for bones of the legs that are scaled to nothing."""
-    parts = limb_bones(armature, clip.legs)
+def _sized_to_nothing(clip, limbs):
+    """A bone of those named that is scaled to nothing in some frame, or None."""
     for bone, pose in zip(clip.bones, clip.poses, strict=True):
         size = np.linalg.norm(pose[:, :3, :3], axis=1)
-        if bone.name in parts and not (size > _NOTHING * max(1.0, float(size.max()))).all():
-            raise FootlockError(
-                f"Bone “{bone.name}” is scaled to nothing in some frames, so it has no pose to correct: give it a"
-                " scale, or choose other bones under Legs."
-            )
+        if bone.name in limbs and not (size > _NOTHING * max(1.0, float(size.max()))).all():
+            return bone
+    return None
 
 
 def _bones(armature, names_of):
@@ -349,21 +372,23 @@ def _frames(armature, paths):
     return longest, step
 
 
-def _channels(armature, bone, paths, frames):
-    """Channels of a bone; one without curves has a single frame."""
+def _sampling(armature, bone, paths, frames):
+    """Steps to the Channels of a bone; one without curves has a single frame."""
     pose_bone = armature.pose.bones[bone.name]
-
-    def channel(name):
+    channels = []
+    for name in ("location", rotation_property(bone), "scale"):
         path = pose_bone.path_from_id(name)
         value = np.array(getattr(pose_bone, name), float)
-        columns = [
-            curves.sample(curve, frames) if (curve := paths.get((path, i))) else value[i] for i in range(len(value))
-        ]
+        columns = list(value)
+        for i in range(len(value)):
+            if curve := paths.get((path, i)):
+                columns[i] = curves.sample(curve, frames)
+                yield Step((len(channels) + (i + 1) / len(value)) / 3.0, _READING)
         if all(np.ndim(column) == 0 for column in columns):
-            return value[None]
-        return np.stack([np.broadcast_to(column, len(frames)) for column in columns], axis=1)
-
-    return kinematics.Channels(channel("location"), channel(rotation_property(bone)), channel("scale"))
+            channels.append(value[None])
+        else:
+            channels.append(np.stack([np.broadcast_to(column, len(frames)) for column in columns], axis=1))
+    return kinematics.Channels(*channels)
 
 
 def _moved_by_more_than_curves(armature, bones):
@@ -389,61 +414,6 @@ def check_keys_move(armature, bones):
                 f"Bone “{name}” is moved by {f'the constraint “{found[0].name}”' if found else 'a driver'},"
                 f" so keys on it would do nothing: {BAKE}."
             )
-
-
-def stepped(scene, armature, frames):
-    """Indices of frames of the scene, each while it is the one that is evaluated; the scene's own is put back at the
-    end. Raises FootlockError where Blender would not move the armature."""
-    if armature.hide_viewport or not any(armature.name in layer.objects for layer in scene.view_layers):
-        raise FootlockError(
-            f"“{armature.name}” is disabled in viewports or its collection is excluded, so Blender does not move it:"
-            " enable it and run again."
-        )
-    if scene.render.frame_map_old != scene.render.frame_map_new:
-        raise FootlockError("The scene's time is remapped: set Old and New under Time Stretching to the same number.")
-    with kept_frame(scene), _progress(len(frames)) as progress:
-        for i, frame in enumerate(frames):
-            whole = int(np.floor(frame))
-            scene.frame_set(whole, subframe=min(float(frame - whole), 0.99999))
-            progress(i)
-            yield i
-
-
-@contextmanager
-def _progress(count):
-    """Shows on the cursor how far a count has got: a function of the number reached."""
-    manager = bpy.context.window_manager
-    manager.progress_begin(0, count)
-    try:
-        yield manager.progress_update
-    finally:
-        manager.progress_end()
-
-
-def _stepped(scene, armature, bones, frames, conditions):
-    """Poses of each bone and the armature's world matrices (n, 4, 4), and the influences (n,) of constraints, (bone,
-    constraint), by evaluating every frame."""
-    poses = np.empty((len(bones), len(frames), 4, 4))
-    world = np.empty((len(frames), 4, 4))
-    pose_bones = [armature.pose.bones[bone.name] for bone in bones]
-    deciding = [armature.pose.bones[bone].constraints[name] for bone, name in conditions]
-    influences = np.zeros((len(conditions), len(frames)))
-    for i in stepped(scene, armature, frames):
-        world[i] = armature.matrix_world
-        for j, pose_bone in enumerate(pose_bones):
-            poses[j, i] = pose_bone.matrix
-        influences[:, i] = [0.0 if one.mute else one.influence for one in deciding]
-    return tuple(poses), world, dict(zip(conditions, influences, strict=True))
-
-
-@contextmanager
-def kept_frame(scene):
-    """The scene's frame, put back at the end."""
-    frame, subframe = scene.frame_current, scene.frame_subframe
-    try:
-        yield
-    finally:
-        scene.frame_set(frame, subframe=subframe)
 
 
 def _plausible(bone, leg_length, shares):

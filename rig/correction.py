@@ -11,6 +11,7 @@ from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from . import clip as clips
 from . import compat, curves, held, key_reduction, moves, root
+from .stepwise import Step, finish, job, part
 
 # A planted toe further than this from its place halfway between two frames (metres) slides there.
 _STILL_BETWEEN = 2e-5
@@ -22,6 +23,8 @@ _GAP = 0.02
 # come nearer by less than to this share.
 _SETTLED, _SLOWLY = 3e-5, 0.8
 _SETTLING = 8
+# What is being done.
+_CORRECTING, _REDUCING, _WRITING = "correcting", "reducing keys", "writing keys"
 # A modifier that repeats the keys leaves those of the whole action as they are.
 _HARMLESS_MODIFIERS = {"CYCLES"}
 
@@ -87,17 +90,47 @@ class Keys:
 ALL_KEYS = Keys()
 
 
-def write(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None, left=held.NOTHING):
-    """Write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution (frames, legs),
-    into the action in use. keys: Keys. stretch: (frames, legs), how many times as long thighs and shins become; the
-    feet keep their size. left: Held, what is left alone. Returns the names of bones whose curves had modifiers that are
-    keys now.
+@dataclass(frozen=True)
+class Baked:
+    """Modifiers that are keys now, and muted until all is written: (bone, data path, index, place in the stack) of
+    each."""
+
+    modifiers: tuple = ()
+
+    def remove(self, armature):
+        """Remove them."""
+        for _, path, index, place in sorted(self.modifiers, key=lambda one: -one[3]):
+            curve = compat.channels(armature).fcurves.find(path, index=index)
+            curve.modifiers.remove(curve.modifiers[place])
+
+    def sentence(self):
+        """What is said of them; empty without."""
+        bones = dict.fromkeys(bone for bone, *_ in self.modifiers)
+        return f" Modifiers on the curves of {', '.join(bones)} were baked into keys." if bones else ""
+
+
+def writing(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None, left=held.NOTHING):
+    """Steps that write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution
+    (frames, legs), into the action in use. keys: Keys. stretch: (frames, legs), how many times as long thighs and shins
+    become; the feet keep their size. left: Held, what is left alone. They return the Baked, which is to be removed.
 
     Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps
     its rotation mode, the signs of its quaternions and the turns of its Euler angles.
     """
-    todo = moves.of_solution(clip, pelvis, solution, stretch, whole=True, left=left)
-    return _write_channels(armature, clip, moves.corrected_channels(clip, todo), keys, todo.active)
+
+    def changes():
+        todo = moves.of_solution(clip, pelvis, solution, stretch, whole=True, left=left)
+        return moves.corrected_channels(clip, todo), todo.active
+
+    changed, active = yield from part(job(_CORRECTING, changes), 0.0, 0.3)
+    return (yield from part(_writing_channels(armature, clip, changed, keys, active), 0.3, 1.0))
+
+
+def write(armature, *arguments, **named):
+    """Do at once what ``writing`` does."""
+    baked = finish(writing(armature, *arguments, **named))
+    baked.remove(armature)
+    return baked
 
 
 def reached(clip, solution):
@@ -114,11 +147,11 @@ def reached(clip, solution):
     return replace(solution, **moved, residual=solution.residual - np.where(loose, gap[..., 0], 0.0))
 
 
-def settle(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, left=held.NOTHING):
-    """Bring the legs of a control rig to where ``write`` was to bring them, as far as constraints had another way with
-    it, and return the Clip as it is then.
+def settling(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, left=held.NOTHING):
+    """Steps that bring the legs of a control rig to where ``writing`` was to bring them, as far as constraints had
+    another way with it, and return the Clip as it is then, and the Baked.
 
-    clip, pelvis, solution: as they were given to ``write``. planted (frames, legs) bool: where it matters.
+    clip, pelvis, solution: as they were given to ``writing``. planted (frames, legs) bool: where it matters.
     """
     no_floor = leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
     feet = [leg.foot for leg in clip.legs.legs]
@@ -126,13 +159,14 @@ def settle(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, left
         moves.in_axes(clip, solution.foot_turn[:, i]) @ clip.poses[clip.index(foot)][:, :3, :3]
         for i, foot in enumerate(feet)
     ]
-    now, last = clips.read(scene, armature, clip.legs, clip.unit, clip.controls), np.inf
-    for _ in range(_SETTLING):
+
+    def rest_of(now, last):
+        """The channels that change, where they count, and how far planted toes are away on average; None where that is
+        near enough."""
         pose, shift = left.reaching(now.leg_pose()), (pelvis - now.head(clip.legs.pelvis))[:, None]
         away = np.append(rot.length(solution.toe - pose.toe)[planted], rot.length(shift))
         if away.max() < _SETTLED or away.mean() > _SLOWLY * last:
-            break
-        last = away.mean()
+            return None
         pose = leg_chain.LegPose(*(getattr(pose, field.name) + shift for field in fields(pose)))
         shins = np.stack([now.world_rotation(leg.shin) for leg in now.legs.legs], axis=1)
         turn = np.stack([moves.turn_left(now, foot, wanted[i]) for i, foot in enumerate(feet)], axis=1)
@@ -142,26 +176,63 @@ def settle(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, left
         # What the legs reach from here says nothing of where they reach when their feet have been carried there.
         rest = replace(rest, heel=solution.heel, toe=solution.toe)
         todo = moves.of_solution(now, pelvis, rest, left=left)
-        _write_channels(armature, now, moves.corrected_channels(now, todo), keys, todo.active)
-        now = clips.read(scene, armature, clip.legs, clip.unit, clip.controls)
-    return now
+        return moves.corrected_channels(now, todo), todo.active, away.mean()
+
+    def reading_again():
+        return clips.reading(scene, armature, clip.legs, clip.unit, clip.controls)
+
+    # How often it takes is not known before: each time half of what is left, in the end.
+    done, last, baked = 0.4, np.inf, []
+    now = yield from part(reading_again(), 0.0, done)
+    for _ in range(_SETTLING):
+        found = yield from part(job(_CORRECTING, rest_of, now, last), done, done)
+        if found is None:
+            break
+        changed, active, last = found
+        end = 0.5 * (1.0 + done)
+        written = done + 0.2 * (end - done)
+        writing = _writing_channels(armature, now, changed, keys, active)
+        baked += (yield from part(writing, done, written)).modifiers
+        now = yield from part(reading_again(), written, end)
+        done = end
+    return now, Baked(tuple(baked))
 
 
-def hold_between(scene, armature, clip, standing, left=held.NOTHING):
-    """Bend the legs' curves between frames so that planted toes do not slide there either.
+def holding_between(scene, armature, clip, standing, left=held.NOTHING):
+    """Steps that bend the legs' curves between frames so that planted toes do not slide there either.
 
-    clip: as it was read from the action after ``write``. standing (frames - 1, legs) bool: steps in which a toe stands
-    still. Joints turn evenly from key to key, and a toe at their end then swings out halfway: by some tenths of a
-    millimetre at 120 Hz, some millimetres at 30. Nothing changes at the keys, and nothing where one of a leg's curves
+    clip: as it was read from the action after ``writing``. standing (frames - 1, legs) bool: steps in which a toe
+    stands still. Joints turn evenly from key to key, and a toe at their end then swings out halfway: by some tenths of
+    a millimetre at 120 Hz, some millimetres at 30. Nothing changes at the keys, and nothing where one of a leg's curves
     has none.
     """
-    half = clips.halfway(scene, armature, clip)
+    half = yield from part(clips.reading_halfway(scene, armature, clip), 0.0, 0.6)
+    bent, changed = yield from part(job(_CORRECTING, _bends, clip, half, standing, left), 0.6, 0.8)
+    leg_of = {source.bone: i for i, limb in enumerate(clip.controls.limbs) for source in limb.sources()}
+    paths = curves.by_path(armature)
+    bends = []
+    for bone, channel, old, new in changed:
+        path, leg = armature.pose.bones[bone.name].path_from_id(channel), leg_of[bone.name]
+        for i in range(new.shape[1]):
+            curve, turned = paths.get((path, i)), np.abs(new[:, i] - old[:, i]) > moves.UNCHANGED
+            bent[:, leg] &= ~turned | (False if curve is None else curves.keyed_steps(curve, clip.frames))
+            bends.append((curve, leg, turned, new[:, i]))
+            yield Step(0.8, _WRITING)
+    for done, (curve, leg, turned, values) in enumerate(bends):
+        if curve is not None and (bent[:, leg] & turned).any():
+            curves.pass_halfway(curve, clip.frames, bent[:, leg] & turned, values)
+            yield Step(0.8 + 0.2 * done / len(bends), _WRITING)
+
+
+def _bends(clip, half, standing, left):
+    """Steps (frames - 1, legs) bool in which toes are to be held between the frames of a clip, and the channels, as
+    ``corrected_channels`` has them, that do it at those ``half`` way."""
     pose, toe = left.reaching(half.leg_pose()), clip.leg_pose().toe
     place = 0.5 * (toe[1:] + toe[:-1])
     away = rot.length(pose.toe - place)[..., 0]
     bent = standing & (away > _STILL_BETWEEN)
     if not bent.any():
-        return
+        return bent, []
     shins = np.stack([half.world_rotation(leg.shin) for leg in half.legs.legs], axis=1)
     side, no_floor = knee_side.side_vectors(pose, shins), leg_chain.MinimumHeights(-np.inf, -np.inf, -np.inf)
     share = bent.astype(float)
@@ -172,19 +243,8 @@ def hold_between(scene, armature, clip, standing, left=held.NOTHING):
         if (knee <= most).all():
             break
         share = np.where(knee > most, share * (most / np.maximum(knee, most)) ** 2, share)
-    leg_of = {source.bone: i for i, limb in enumerate(clip.controls.limbs) for source in limb.sources()}
-    paths = curves.by_path(armature)
-    bends = []
     todo = moves.of_solution(half, half.head(half.legs.pelvis), solution, left=left)
-    for bone, channel, old, new in moves.corrected_channels(half, todo):
-        path, leg = armature.pose.bones[bone.name].path_from_id(channel), leg_of[bone.name]
-        for i in range(new.shape[1]):
-            curve, turned = paths.get((path, i)), np.abs(new[:, i] - old[:, i]) > moves.UNCHANGED
-            bent[:, leg] &= ~turned | (False if curve is None else curves.keyed_steps(curve, clip.frames))
-            bends.append((curve, leg, turned, new[:, i]))
-    for curve, leg, turned, values in bends:
-        if curve is not None and (bent[:, leg] & turned).any():
-            curves.pass_halfway(curve, clip.frames, bent[:, leg] & turned, values)
+    return bent, moves.corrected_channels(half, todo)
 
 
 def scale_travel(armature, clip, factor):
@@ -197,19 +257,19 @@ def scale_travel(armature, clip, factor):
         raise FootlockError(
             f"No bone from the pelvis of “{armature.name}” up has keys on its location: there is no travel to scale."
         )
-    move(armature, clip, [bone], (factor - 1.0) * root.travel(clip, bone))
+    finish(moving(armature, clip, [bone], (factor - 1.0) * root.travel(clip, bone))).remove(armature)
 
 
-def move(armature, clip, bones, shift):
-    """Move bones by ``shift`` (frames, 3), world, metres, and all that hangs from them. Returns what ``write`` does."""
-    todo = moves.Moves(dict.fromkeys(bones, moves.in_armature(clip, shift)))
-    return _write_channels(armature, clip, moves.corrected_channels(clip, todo))
+def moving(armature, clip, bones, shift):
+    """Steps that move bones by ``shift`` (frames, 3), world, metres, and all that hangs from them. They return what
+    those of ``writing`` do."""
 
+    def changes():
+        todo = moves.Moves(dict.fromkeys(bones, moves.in_armature(clip, shift)))
+        return moves.corrected_channels(clip, todo)
 
-def move_level(armature, clip, bones, shift):
-    """Move bones over the ground by ``shift`` (frames, 2), world, metres, and all that hangs from them. Returns what
-    ``write`` does."""
-    return move(armature, clip, bones, np.concatenate([shift, np.zeros((len(shift), 1))], axis=1))
+    changed = yield from part(job(_CORRECTING, changes), 0.0, 0.3)
+    return (yield from part(_writing_channels(armature, clip, changed), 0.3, 1.0))
 
 
 def go_on(armature, bones):
@@ -247,8 +307,12 @@ def _check_unmodified(armature, bones):
 
 
 def _modifiers(curve):
-    """The modifiers of a curve that would change corrected keys."""
-    return [one for one in curve.modifiers if not one.mute and one.type not in _HARMLESS_MODIFIERS]
+    """Place in the stack and modifier of those of a curve that would change corrected keys."""
+    return [
+        (place, one)
+        for place, one in enumerate(curve.modifiers)
+        if not one.mute and one.type not in _HARMLESS_MODIFIERS
+    ]
 
 
 def _check_loose(bone):
@@ -259,13 +323,16 @@ def _check_loose(bone):
         )
 
 
-def _write_channels(armature, clip, changed, keys=ALL_KEYS, active=None):
-    """Write what ``corrected_channels`` returns; components that are as they were are left alone. active: bone →
-    (frames,) bool, of bones that get keys in some frames only. Curves with modifiers become what they were with them,
-    on all frames. Returns the names of their bones."""
-    frames, paths, baked = clip.frames, curves.by_path(armature), {}
-    few = key_reduction.frames_of_keys(clip, changed, keys.tolerance, keys.span) if keys.tolerance > 0.0 else None
-    for bone, channel, old, new in changed:
+def _writing_channels(armature, clip, changed, keys=ALL_KEYS, active=None):
+    """Steps that write what ``corrected_channels`` returns; components that are as they were are left alone. active:
+    bone → (frames,) bool, of bones that get keys in some frames only. Curves with modifiers become what they were with
+    them, on all frames. They return the Baked."""
+    frames, paths, baked, few = clip.frames, curves.by_path(armature), [], None
+    if keys.tolerance > 0.0:
+        reduced = job(_REDUCING, key_reduction.frames_of_keys, clip, changed, keys.tolerance, keys.span)
+        few = yield from part(reduced, 0.0, 0.5)
+    first = 0.5 if few is not None else 0.0
+    for done, (bone, channel, old, new) in enumerate(changed):
         same = [np.array_equal(np.broadcast_to(old[:, i], len(new)), new[:, i]) for i in range(new.shape[1])]
         if all(same):
             continue
@@ -273,19 +340,19 @@ def _write_channels(armature, clip, changed, keys=ALL_KEYS, active=None):
         spans = _spans(frames, keys.span, (active or {}).get(bone.name))
         for i, unchanged in enumerate(same):
             curve = paths.get((path, i))
-            if curve is None or not unchanged:
-                if keys.only_there and curve is None:
-                    continue
-                curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
-                if modifiers := _modifiers(curve):
-                    baked[bone.name] = True
-                    for modifier in modifiers:
-                        curve.modifiers.remove(modifier)
-                    curves.write(curve, frames, new[:, i])
-                    continue
+            if (curve is not None and unchanged) or (curve is None and keys.only_there):
+                continue
+            curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
+            if modifiers := _modifiers(curve):
+                for place, modifier in modifiers:
+                    baked.append((bone.name, path, i, place))
+                    modifier.mute = True
+                curves.write(curve, frames, new[:, i])
+            else:
                 for span in spans:
                     _write_curve(curve, frames, new[:, i], span, few, keys)
-    return tuple(baked)
+            yield Step(first + (1.0 - first) * done / len(changed), _WRITING)
+    return Baked(tuple(baked))
 
 
 def _spans(frames, span, active):
@@ -311,8 +378,3 @@ def _write_curve(curve, frames, values, span, few, keys):
         curves.write(curve, frames, values)
     else:
         curves.write_span(curve, frames, values, span)
-
-
-def baked_sentence(bones):
-    """What is said of bones whose modifiers were baked; empty without."""
-    return f" Modifiers on the curves of {', '.join(bones)} were baked into keys." if bones else ""

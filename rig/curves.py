@@ -183,7 +183,7 @@ def pass_halfway(curve, frames, steps, values):
     at, value = keys(curve)
     first = _key_before(at, frames)[steps]
     second, values = first + 1, values[steps]
-    arrays = {name: array for name, array in _attributes(points).items() if name in _SHAPE}
+    arrays = {name: array for name, array in attributes(points).items() if name in _SHAPE}
     one, other = (np.stack([at[end], value[end]], axis=1) for end in (first, second))
     third = (other - one) / 3.0
     up = 4.0 / 3.0 * (values - 0.5 * (one + other)[:, 1])
@@ -220,7 +220,7 @@ def write_at_keys(curve, frames, values, span=None):
 def digest(curve):
     """What tells whether the keys of a curve were edited."""
     return b"".join(
-        array.tobytes() for name, array in _attributes(curve.keyframe_points).items() if "select" not in name
+        array.tobytes() for name, array in attributes(curve.keyframe_points).items() if "select" not in name
     )
 
 
@@ -236,11 +236,7 @@ def alike(one, other):
 
 def copy(source, target):
     """Give a curve the keys, modifiers and extrapolation of another one."""
-    points = target.keyframe_points
-    points.clear()
-    points.add(len(source.keyframe_points))
-    for name, array in _attributes(source.keyframe_points).items():
-        points.foreach_set(name, array.ravel())
+    put_back(target, attributes(source.keyframe_points))
     target.extrapolation = source.extrapolation
     for modifier in list(target.modifiers):
         target.modifiers.remove(modifier)
@@ -291,10 +287,23 @@ def motion(curve):
     return b"".join(parts)
 
 
+def put_back(curve, before):
+    """Give the curve the keys that ``attributes`` found: nothing is worked out anew, so that they are the same to the
+    byte."""
+    points = curve.keyframe_points
+    now = attributes(points) if len(points) == len(before["co"]) else {}
+    if not now:
+        points.clear()
+        points.add(len(before["co"]))
+    for name, array in before.items():
+        if name not in now or not np.array_equal(array.view(np.uint8), now[name].view(np.uint8)):
+            points.foreach_set(name, array.ravel())
+
+
 def _replace(curve, span, co, left, right, interpolation, handles):
     """New keys, ``co`` and handles (n, 2), in place of those within a span, or of all."""
     points = curve.keyframe_points
-    before = _attributes(points)
+    before = attributes(points)
     at = before["co"][:, 0]
     kept = np.zeros(len(at), bool) if span is None else ~within(at, span)
     if span is not None:
@@ -322,7 +331,7 @@ def _replace(curve, span, co, left, right, interpolation, handles):
     curve.update()
 
 
-def _attributes(points):
+def attributes(points):
     """All that keys have, by name: (keys, numbers a key)."""
     found = {}
     for name, size, kind in _KEY_ATTRIBUTES:

@@ -33,31 +33,33 @@ def stored(armature):
     return [Footprint(**one) for one in json.loads(found)] if isinstance(found, str) else []
 
 
-def of_contact(armature, bone, span):
-    """The Footprint of a contact from one frame of the action to another, or None."""
-    return next((one for one in stored(armature) if _within(one, bone, span)), None)
+def store(armature, found):
+    """Store Footprints with the action in use, in place of those that are there."""
+    action = armature.animation_data.action
+    if found:
+        action[_key(armature)] = json.dumps([asdict(one) for one in found])
+    else:
+        action.pop(_key(armature), None)
 
 
-def put(armature, footprint, span):
-    """Store a Footprint in place of any other of its contact, from one frame of the action to another."""
-    _store(armature, [*(one for one in stored(armature) if not _within(one, footprint.bone, span)), footprint])
+def of_contact(found, bone, span):
+    """That of Footprints which belongs to a contact from one frame of the action to another, or None."""
+    return next((one for one in found if _within(one, bone, span)), None)
 
 
-def forget(armature, bone, span):
-    """No footprint for the contact from one frame of the action to another."""
-    _store(armature, [one for one in stored(armature) if not _within(one, bone, span)])
+def without(found, bone, span):
+    """Footprints but for those of contacts from one frame of the action to another."""
+    return [one for one in found if not _within(one, bone, span)]
 
 
-def shift(armature, bone, span, by):
-    """A contact from one frame of the action to another has come so many frames later."""
-    found = stored(armature)
-    _store(armature, [replace(one, frame=one.frame + by) if _within(one, bone, span) else one for one in found])
+def shifted(found, bone, span, by):
+    """Footprints when a contact from one frame of the action to another has come so many frames later."""
+    return [replace(one, frame=one.frame + by) if _within(one, bone, span) else one for one in found]
 
 
-def given(armature, clip, weights):
-    """The foot_skate.Placements of a Clip whose contacts have ``weights`` (frames, legs); None without any. Those whose
-    contact is gone mean nothing."""
-    found = stored(armature)
+def given(clip, weights, found):
+    """The foot_skate.Placements of a Clip whose contacts have ``weights`` (frames, legs), as Footprints say; None
+    without any. Those whose contact is gone mean nothing."""
     if not found:
         return None
     shape, planted = weights.shape, weights > contact_property.LEVEL
@@ -65,7 +67,7 @@ def given(armature, clip, weights):
     for i, leg in enumerate(clip.legs.legs):
         for start, stop in contacts.runs(planted[:, i]):
             span = clip.frames[start], clip.frames[stop - 1]
-            footprint = next((one for one in found if _within(one, leg.bearer, span)), None)
+            footprint = of_contact(found, leg.bearer, span)
             if footprint is None:
                 continue
             if footprint.place is not None:
@@ -94,14 +96,6 @@ def _space(clip, frame):
 
 def _within(footprint, bone, span):
     return footprint.bone == bone and span[0] <= footprint.frame <= span[1]
-
-
-def _store(armature, found):
-    action = armature.animation_data.action
-    if found:
-        action[_key(armature)] = json.dumps([asdict(one) for one in found])
-    else:
-        action.pop(_key(armature), None)
 
 
 def _key(armature):

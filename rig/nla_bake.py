@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import FootlockError
-from . import clip as clips
-from . import compat, curves, nla
+from . import compat, curves, nla, restoring, stepping
+from .stepwise import Step, part, plain
 
 _MOST_FRAMES = 500_000
 
@@ -17,10 +17,10 @@ def can(armature):
     return bool(nla.live_strips(armature.animation_data))
 
 
-def bake(scene, armature):
-    """Assign a new action with a key on every whole frame, from the first of the strips to the last, for each channel
-    that they or the action in use animate, and mute their tracks. Returns it and the number of its curves. Raises
-    FootlockError, with nothing changed, where there is nothing to bake."""
+def baking(scene, armature):
+    """Steps that assign a new action with a key on every whole frame, from the first of the strips to the last, for
+    each channel that they or the action in use animate, and mute their tracks. They return it and the number of its
+    curves, and raise FootlockError, with nothing changed, where there is nothing to bake."""
     data = armature.animation_data
     if data is not None and data.use_tweak_mode:
         raise FootlockError("A strip is being tweaked: leave tweak mode (Tab in the NLA Editor) and bake again.")
@@ -40,22 +40,28 @@ def bake(scene, armature):
             " frames: bake them in parts."
         )
     frames = np.arange(first, last + 1.0)
-    values = _played(scene, armature, channels, frames)
+    values = yield from part(_playing(scene, armature, channels, frames), 0.0, 0.9)
     tracks = [track for track in data.nla_tracks if not track.mute]
-    action = bpy.data.actions.new(f"{armature.name} baked")
-    compat.assign(armature, action)
-    count = 0
-    for (path, group), rows in values.items():
-        stepped = rows.dtype != float or curves.is_own(path)
-        for i, column in enumerate(rows.astype(float).T):
-            kept = np.concatenate([[True], column[1:] != column[:-1]]) if stepped else np.ones(len(frames), bool)
-            curve = compat.ensure_fcurve(armature, path, i, group)
-            curves.write(curve, frames[kept], column[kept], "CONSTANT" if stepped else "LINEAR")
-            count += 1
+    kept = yield from restoring.keeping(armature)
+    with kept:
+        action = bpy.data.actions.new(f"{armature.name} baked")
+        compat.assign(armature, action)
+        count = 0
+        for done, ((path, group), rows) in enumerate(values.items()):
+            stepped = rows.dtype != float or curves.is_own(path)
+            for i, column in enumerate(rows.astype(float).T):
+                keyed = np.concatenate([[True], column[1:] != column[:-1]]) if stepped else np.ones(len(frames), bool)
+                curve = compat.ensure_fcurve(armature, path, i, group)
+                curves.write(curve, frames[keyed], column[keyed], "CONSTANT" if stepped else "LINEAR")
+                count += 1
+                yield Step(0.9 + 0.1 * done / len(values), "writing keys")
     for track in tracks:
         track.is_solo = False
         track.mute = True
     return action, count
+
+
+bake = plain(baking)
 
 
 def _channels(armature, strips):
@@ -69,13 +75,16 @@ def _channels(armature, strips):
     return found
 
 
-def _played(scene, armature, channels, frames):
-    """(data path, group) → values (frames, components) as the scene plays them, numbers of their own kind."""
+def _playing(scene, armature, channels, frames):
+    """Steps to (data path, group) → values (frames, components) as the scene plays them, numbers of their own kind."""
     rows = {path: [] for path in channels}
-    for _ in clips.stepped(scene, armature, frames):
+
+    def look(_):
         for path, values in rows.items():
             value = _number(armature, path)
             values.append(tuple(value) if hasattr(value, "__len__") else (value,))
+
+    yield from stepping.stepping(scene, armature, frames, look)
     found = {}
     for path, values in rows.items():
         array = np.array(values)

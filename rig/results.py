@@ -16,6 +16,7 @@ import numpy as np
 from ..solvers.errors import FootlockError
 from . import clip as clips
 from . import compat, curves
+from .stepwise import Step, part
 
 IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
 
@@ -23,6 +24,8 @@ IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
 # layer, that it is one; of a copy, that it is going to be one, and what its curves were as they came from here.
 _ORIGINAL, SLOT, _FAKE_USER = "footlock_original", "footlock_slot", "footlock_fake_user"
 _IS_LAYER, _FOR_LAYER, _STATE = "footlock_layer", "footlock_for_layer", "footlock_state"
+# What is being done.
+_LAYING = "making the layer"
 # A layer passes through a value of its own between two frames where that is further than this from the line.
 _STRAIGHT = 1e-7
 # Values of channels that no strip moves.
@@ -80,14 +83,20 @@ def begin(armature, kind, bones=()):
     """Have the action in use be one that may be changed: for results that leave it as it is a copy, unless it is one
     already. bones: names of those that ``lay`` is going to look at; a copy that was edited elsewhere is a base itself
     then."""
+    if copies(armature, kind, bones):
+        copy = copy_action(armature)
+        if kind == LAYER:
+            copy[_FOR_LAYER] = True
+
+
+def copies(armature, kind, bones=()):
+    """True where ``begin`` makes a copy of the action in use."""
     action = armature.animation_data.action
     if kind == IN_PLACE or (kind == NEW and original(action) is not None):
-        return
-    if kind == LAYER and original(action) is not None and action.get(_FOR_LAYER) and not _edited(armature, bones):
-        return
-    copy = copy_action(armature)
-    if kind == LAYER:
-        copy[_FOR_LAYER] = True
+        return False
+    return not (
+        kind == LAYER and original(action) is not None and action.get(_FOR_LAYER) and not _edited(armature, bones)
+    )
 
 
 def copy_action(armature):
@@ -113,6 +122,11 @@ def original(action):
     """The action that a copy or layer was made from; None for others, and where it is gone."""
     found = action.get(_ORIGINAL) if action else None
     return found if isinstance(found, bpy.types.Action) else None
+
+
+def is_made(action):
+    """True for a copy or a layer, whatever became of what it was made from."""
+    return action.get(SLOT) is not None
 
 
 def layer(armature):
@@ -156,8 +170,8 @@ def labelled(armature):
     return base if base is not None and base.library is None else shown
 
 
-def lay(scene, armature, clip):
-    """Turn a corrected copy, in use, into a layer over the action it was made from.
+def laying(scene, armature, clip):
+    """Steps that turn a corrected copy, in use, into a layer over the action it was made from.
 
     clip: the Clip, whose frames get keys. Between them the layer is bent so that it passes through what the copy has
     there. At an influence of 1 the two give the copy, at 0 the original.
@@ -166,28 +180,36 @@ def lay(scene, armature, clip):
     copy, slot = data.action, compat.slot_handle(armature)
     base = original(copy)
     frames, between = clip.frames, 0.5 * (clip.frames[1:] + clip.frames[:-1])
-    added = _added(armature, clip, base, slot, np.sort(np.concatenate([frames, between])))
+    added = _adding(armature, clip, base, slot, np.sort(np.concatenate([frames, between])))
+    added = yield from part(added, 0.0, 0.5)
     cycles = {path: _cycles(curve) for path, curve in curves.by_path(armature).items()}
     labels = _labels(armature, base, slot)
     made = bpy.data.actions.new(f"{base.name} correction")
     _remember(made, base, slot, copy.get(_FAKE_USER))
     made[_IS_LAYER] = True
     compat.assign(armature, made)
-    for bone, path, values in added:
-        for i, column in enumerate(values.T):
-            if not column.any():
-                continue
-            curve = compat.ensure_fcurve(armature, path, i, bone)
-            curves.write(curve, frames, column[::2])
-            bent = np.abs(column[1::2] - 0.5 * (column[2::2] + column[:-2:2])) > _STRAIGHT
-            curves.pass_halfway(curve, frames, bent, column[1::2])
-            for settings in cycles.get((path, i), ()):
-                modifier = curve.modifiers.new("CYCLES")
-                for name, value in settings.items():
-                    setattr(modifier, name, value)
+    written = [
+        (compat.ensure_fcurve(armature, path, i, bone), column, cycles.get((path, i), ()))
+        for bone, path, values in added
+        for i, column in enumerate(values.T)
+        if column.any()
+    ]
     layer_slot = compat.slot_handle(armature)
+    # The copy is what is seen until the end, and from there on nobody looks until all is done.
+    compat.assign(armature, copy, slot)
+    for done, (curve, column, repeated) in enumerate(written):
+        curves.write(curve, frames, column[::2])
+        bent = np.abs(column[1::2] - 0.5 * (column[2::2] + column[:-2:2])) > _STRAIGHT
+        curves.pass_halfway(curve, frames, bent, column[1::2])
+        for settings in repeated:
+            modifier = curve.modifiers.new("CYCLES")
+            for name, value in settings.items():
+                setattr(modifier, name, value)
+        yield Step(0.5 + 0.5 * done / len(written), _LAYING)
     if base.library is None:
         compat.assign(armature, base, slot)
+    else:
+        compat.assign(armature, made, layer_slot)
     for path, group, at, values in labels:
         curves.write(compat.ensure_fcurve(armature, path, 0, group), at, values, "CONSTANT")
     compat.assign(armature, None)
@@ -213,7 +235,7 @@ def revert(armature):
     if base is None:
         raise FootlockError(
             f"“{armature.name}” shows no copy or layer that Footlock made: there is nothing to go back to."
-            if made is None or made.get(SLOT) is None
+            if made is None or not is_made(made)
             else f"The original of “{made.name}” is gone from this file: there is nothing to go back to."
         )
     if data.use_tweak_mode:
@@ -265,28 +287,29 @@ def _remember(made, base, slot, fake_user=None):
         base.use_fake_user = True
 
 
-def _added(armature, clip, base, slot, frames):
-    """(bone, data path, values (n, components)) at ``frames`` of each channel in which the action in use differs from
-    ``base``: what is to be added to the latter."""
+def _adding(armature, clip, base, slot, frames):
+    """Steps to (bone, data path, values (n, components)) at ``frames`` of each channel in which the action in use
+    differs from ``base``: what is to be added to the latter."""
     found = []
     old, new = curves.by_path_in(compat.held_by(base, slot)), curves.by_path(armature)
-    for bone in clip.bones:
+    for done, bone in enumerate(clip.bones):
         pose_bone = armature.pose.bones[bone.name]
         for name in ("location", clips.rotation_property(bone), "scale"):
             path = pose_bone.path_from_id(name)
-            before = _sampled(old, path, getattr(pose_bone, name), frames)
-            after = _sampled(new, path, getattr(pose_bone, name), frames)
-            if not np.array_equal(before, after):
-                found.append((bone.name, path, after - before))
+            values = np.array(getattr(pose_bone, name), float)
+            differences = np.zeros((len(frames), len(values)))
+            for i, value in enumerate(values):
+                if (path, i) in old or (path, i) in new:
+                    before, after = (_sampled(paths.get((path, i)), value, frames) for paths in (old, new))
+                    differences[:, i] = after - before
+                    yield Step(done / len(clip.bones), _LAYING)
+            if differences.any():
+                found.append((bone.name, path, differences))
     return found
 
 
-def _sampled(paths, path, values, frames):
-    columns = [
-        curves.sample(paths[path, i], frames) if (path, i) in paths else np.full(len(frames), float(value))
-        for i, value in enumerate(values)
-    ]
-    return np.stack(columns, axis=1)
+def _sampled(curve, value, frames):
+    return np.full(len(frames), value) if curve is None else curves.sample(curve, frames)
 
 
 def _default(name):

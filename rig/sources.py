@@ -8,7 +8,7 @@ written, and what they were then, is kept too: what a person edits since is the 
 
 import hashlib
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import bpy
 
@@ -52,23 +52,46 @@ def shown(armature, source):
         yield
         return
     action, slot = armature.animation_data.action, compat.slot_handle(armature)
+    # Nothing else may use it meanwhile, and Blender does not save what nothing uses.
+    had_fake_user, action.use_fake_user = action.use_fake_user, True
     compat.assign(armature, *source)
     try:
         yield
     finally:
-        compat.assign(armature, action, slot)
+        with suppress(ReferenceError):  # the armature may be gone
+            compat.assign(armature, action, slot)
+            action.use_fake_user = had_fake_user
 
 
-def keep(armature):
-    """Keep the action in use, which is about to be corrected in place, as its own source, in place of an earlier
-    one."""
+@contextmanager
+def begun(armature, source, keeps):
+    """While this lasts the action in use is corrected, from what it is in ``source``, as ``unedited`` gives it, or by
+    None from what it is; with ``keeps`` that is its source afterwards, in place of an earlier one. Where it fails all
+    is as it was."""
+    if source is None and not keeps:
+        yield
+        return
     action, key = armature.animation_data.action, _key(_SOURCE, armature)
-    forget(armature)
     copy = action.copy()
     copy.name, copy.use_fake_user = f".{action.name} source", False
     for name in [name for name in copy.keys() if name.startswith((_SOURCE, _CORRECTED))]:  # noqa: SIM118
         del copy[name]
-    action[key] = copy
+    before = copy, compat.slot_handle(armature)
+    bones = set(_known(armature)["bones"]) if source is not None else set()
+    try:
+        if source is not None:
+            _put_back(armature, source, bones)
+        yield
+    except BaseException:
+        with suppress(ReferenceError):  # the armature, or the action, may be gone
+            _put_back(armature, before, bones)
+        bpy.data.actions.remove(copy)
+        raise
+    if source is None:
+        forget(armature)
+        action[key] = copy
+    else:
+        bpy.data.actions.remove(copy)
 
 
 def seal(armature, bones):
@@ -78,27 +101,9 @@ def seal(armature, bones):
     armature.animation_data.action[_key(_CORRECTED, armature)] = json.dumps(known)
 
 
-def put_back(armature, source):
-    """Give the curves that the correction wrote the keys and modifiers that they have in ``source``, and remove those
-    that it made; others, and contact curves, stay as they are."""
-    bones = set(_known(armature)["bones"])
-    there = _curves(compat.held_by(*source), bones)
-    for (path, index), curve in _curves(compat.channels(armature), bones).items():
-        if (path, index) not in there:
-            compat.remove_fcurve(armature, path, index)
-        elif not curves.alike(there[path, index], curve):
-            curves.copy(there[path, index], curve)
-    # A curve that is missing here was baked into others, or removed: it is made anew.
-    for (path, index), curve in there.items():
-        group = curve.group.name if curve.group else ""
-        made = compat.ensure_fcurve(armature, path, index, group)
-        if not curves.alike(curve, made):
-            curves.copy(curve, made)
-
-
 def revert(armature):
     """Put the source back into the action that was corrected in place, and forget it; returns that action."""
-    put_back(armature, of(armature))
+    _put_back(armature, of(armature), set(_known(armature)["bones"]))
     forget(armature)
     armature.update_tag(refresh={"TIME"})
     return armature.animation_data.action
@@ -167,6 +172,22 @@ def compare(armature):
         armature.footlock_compared = corrected
         compat.assign(armature, *source)
     armature.update_tag(refresh={"TIME"})
+
+
+def _put_back(armature, source, bones):
+    """Give the curves of ``bones``, names, the keys and modifiers that they have in ``source``, and remove those that
+    are not there; others, and contact curves, stay as they are."""
+    there = _curves(compat.held_by(*source), bones)
+    for (path, index), curve in _curves(compat.channels(armature), bones).items():
+        if (path, index) not in there:
+            compat.remove_fcurve(armature, path, index)
+        elif not curves.alike(there[path, index], curve):
+            curves.copy(there[path, index], curve)
+    # A curve that is missing here was removed: it is made anew.
+    for (path, index), curve in there.items():
+        made = compat.ensure_fcurve(armature, path, index, curve.group.name if curve.group else "")
+        if not curves.alike(curve, made):
+            curves.copy(curve, made)
 
 
 def _known(armature):

@@ -100,15 +100,16 @@ def remove_sliding(
     pinned=None,
     cyclic=False,
     placements=None,
+    each_step=None,
 ):
     """The correction under which the toes in contact stand still.
 
     pelvis: (frames, 3); pose: LegPose (frames, legs); side: (frames, legs, 3), see ``knee_side``; contacts: (frames,
     legs), bool or numbers as ``slide_removal.solve`` takes them; frame_rate: Hz. ground: Ground, or None for a level
     one at the height at which the feet stand. pinned: (frames,) bool, frames that stay as they are; cyclic: the last
-    frame is the first again; placements: Placements, or None, of the offline pass. World space, z up,
-    metres. Returns a Correction; where nothing is in contact it changes nothing. Raises ValueError for an unknown
-    method or shapes that do not fit.
+    frame is the first again; placements: Placements, or None, of the offline pass. each_step: see
+    ``slide_removal.solve``. World space, z up, metres. Returns a Correction; where nothing is in contact it changes
+    nothing. Raises ValueError for an unknown method or shapes that do not fit.
     """
     if settings.method not in METHODS:
         raise ValueError(f"method: expected one of {METHODS}, got {settings.method!r}")
@@ -147,7 +148,19 @@ def remove_sliding(
         if floor is not None and not (ground.level and ground.up == 0.0):
             floor = np.minimum(ground.over_steps(source, heights, contacts > 0.0, frame_rate), lowest_there)
         solution = slide_removal.solve(
-            pelvis, pose.toe, contacts, heights, frame_rate, reach, settings.terms, floor, pinned, cyclic, rise, places
+            pelvis,
+            pose.toe,
+            contacts,
+            heights,
+            frame_rate,
+            reach,
+            settings.terms,
+            floor,
+            pinned,
+            cyclic,
+            rise,
+            places,
+            each_step,
         )
         if ground.level:
             break

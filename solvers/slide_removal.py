@@ -93,6 +93,7 @@ def solve(
     cyclic=False,
     rise=None,
     places=None,
+    each_step=None,
 ):
     """Remove the sliding of planted toes.
 
@@ -105,7 +106,8 @@ def solve(
     the last frame is the first again, but for the way between them, and none is pinned. rise: (frames, 1 + legs),
     metres by which pelvis and toes shall be higher than in the source, as uneven ground has it, or None. places:
     (frames, legs, 3), where a contact shall stand, at the height of its ground: that of its first frame that has one,
-    NaN for anywhere.
+    NaN for anywhere. each_step: a function that is called before each step, to tell progress, or to raise what ends
+    it.
 
     Returns a SlideRemoval; the contacts hold exactly. Raises ValueError for shapes that do not fit, values that are
     not finite, or a rate that is not positive.
@@ -118,20 +120,19 @@ def solve(
     lowest = np.broadcast_to(-np.inf if floor is None else np.asarray(floor, float), shape)
     source = np.concatenate([pelvis[:, None], toes], axis=1)
     if cyclic and frames > _LEAST_CYCLE:
-        return _solve_cycle(source, contacts, ground, frame_rate, reach, terms, lowest, rise, places)
+        return _solve_cycle(source, contacts, ground, frame_rate, reach, terms, lowest, rise, each_step, places)
     pinned = np.zeros(frames, bool) if pinned is None else np.asarray(pinned, bool)
-    return _solve(source, contacts, ground, frame_rate, reach, terms, lowest, pinned, None, rise, places)
+    return _solve(source, contacts, ground, frame_rate, reach, terms, lowest, pinned, None, rise, each_step, places)
 
 
-def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise, places):
+def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise, each_step, places):
     """The solution on all frames but the last, which is the first again."""
     way = source[-1, 0] - source[0, 0]
     reach, rise = reach and reach.at(slice(-1)), None if rise is None else rise[:-1]
     places = None if places is None else places[:-1]
     pinned = np.zeros(len(source) - 1, bool)
-    found = _solve(
-        source[:-1], contacts[:-1], ground[:-1], frame_rate, reach, terms, floor[:-1], pinned, way, rise, places
-    )
+    source, contacts, ground, floor = source[:-1], contacts[:-1], ground[:-1], floor[:-1]
+    found = _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, way, rise, each_step, places)
     return replace(
         found,
         pelvis=np.concatenate([found.pelvis, found.pelvis[:1] + way]),
@@ -140,7 +141,7 @@ def _solve_cycle(source, contacts, ground, frame_rate, reach, terms, floor, rise
     )
 
 
-def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, way, rise, places=None):
+def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, way, rise, each_step, places):
     """SlideRemoval of points (frames, 1 + legs, 3). way: (3,), how far a cyclic motion gets in a cycle, else None."""
     frames, cyclic = len(source), way is not None
     stands = _Standing(source, contacts >= 1.0, ground, pinned, way, places)
@@ -167,12 +168,13 @@ def _solve(source, contacts, ground, frame_rate, reach, terms, floor, pinned, wa
         kept = _kept_frames(stands, pinned, stride, about)
         if _LEAST_COARSE <= len(kept) < _MOST_COARSE * frames:
             problem = Problem(motion, kept, frame_rate, terms)
-            coarse, taken, longest, _ = _descend(problem, points[kept], tolerance, size, longest, _MOST_COARSE_STEPS)
+            start, most_steps = points[kept], _MOST_COARSE_STEPS
+            coarse, taken, longest, _ = _descend(problem, start, tolerance, size, longest, most_steps, each_step)
             points = source + _interpolated(kept, coarse - source[kept], frames)
             points = stands.placed(points, at_first=True)
             steps += taken
     problem = Problem(motion, np.arange(frames), frame_rate, terms)
-    points, taken, last_step, converged = _descend(problem, points, _TOLERANCE, size, longest, _MOST_STEPS)
+    points, taken, last_step, converged = _descend(problem, points, _TOLERANCE, size, longest, _MOST_STEPS, each_step)
     return SlideRemoval(
         points[:, 0], points[:, 1:], stands.locked, problem.energy(points), steps + taken, last_step, converged
     )
@@ -269,7 +271,7 @@ class _Standing:
         return points
 
 
-def _descend(problem, points, tolerance, size, longest, most):
+def _descend(problem, points, tolerance, size, longest, most, each_step):
     """At most ``most`` steps, until none would move anything further than ``tolerance`` times ``size`` (metres); each
     lowers the energy. Where Gauss-Newton's go too far, Newton's own are tried, which see how lengths turn. ``longest``:
     how far the last step before went. Returns the points, the number of steps, the length of the last, and whether the
@@ -277,6 +279,8 @@ def _descend(problem, points, tolerance, size, longest, most):
     energy = problem.energy(points)
     shortened = False
     for taken in range(1, most + 1):
+        if each_step is not None:
+            each_step()
         newton = shortened or longest < _NEWTON_RADIUS * size
         moved = _lowered(problem, points, energy, newton=True, halvings=_NEWTON_HALVINGS) if newton else None
         if moved is None:

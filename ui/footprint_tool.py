@@ -10,9 +10,7 @@ from bpy_extras import view3d_utils
 from mathutils import Matrix, Vector
 from mathutils.geometry import intersect_line_plane
 
-from ..operators import edit_contacts
 from ..solvers import footprints
-from ..solvers.errors import FootlockError
 from . import overlay
 
 # A press that moves no further than this, pixels at a resolution scale of 1, is a click.
@@ -50,7 +48,7 @@ class FOOTLOCK_OT_grab_footprint(bpy.types.Operator):
     bl_idname = "footlock.grab_footprint"
     bl_label = "Grab Footprint"
     bl_description = "Select the contact of the footprint under the mouse; drag to move it, with Ctrl to turn it"
-    bl_options = {"UNDO", "INTERNAL"}
+    bl_options = {"INTERNAL"}
 
     def invoke(self, context, event):
         found = print_at(context, (event.mouse_region_x, event.mouse_region_y))
@@ -124,13 +122,15 @@ class FOOTLOCK_OT_grab_footprint(bpy.types.Operator):
         armature = context.object
         if armature is None or armature.name != self._armature:
             return {"CANCELLED"}
-        try:
-            offset = np.array(self._offset) * self._unit
-            said = edit_contacts.move(context.scene, armature, self._leg, self._frame, offset, self._turn)
-        except FootlockError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report({"INFO"}, said)
+        # It may go on beside the interface, and is a step of undo of its own.
+        bpy.ops.footlock.move_footprint(
+            "INVOKE_DEFAULT",
+            True,
+            leg=self._leg,
+            frame=self._frame,
+            offset=tuple(self._offset * self._unit),
+            turn=self._turn,
+        )
         return {"FINISHED"}
 
 

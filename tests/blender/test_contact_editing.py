@@ -250,7 +250,7 @@ class Footprints(EditCase):
         self.move(offset=(0.03, -0.02, 0.0))
         self.edit("SHIFT", leg=0, frame=float(self.span[0]), by=1)
         span = self.span[0] + 1, self.span[1] + 1
-        one = footprints.of_contact(self.armature, TOES[0], span)
+        one = footprints.of_contact(footprints.stored(self.armature), TOES[0], span)
         self.assertIsNotNone(one)
         toe = self.toe(0, span)
         np.testing.assert_allclose(toe, np.broadcast_to(toe[0], toe.shape), atol=1e-4)

@@ -11,6 +11,7 @@ from blender import rigs
 
 from footlock.rig import clip as reading
 from footlock.rig import compat, mapping
+from footlock.rig import stepping as frame_stepping
 from footlock.solvers.errors import FootlockError
 
 # Positions agree within this share of the length of thigh and shin.
@@ -20,7 +21,7 @@ FRAMES = np.arange(1.0, 31.0)
 
 def stepping(expected):
     """Fails where frames are stepped through and need not be, or need be and are not."""
-    real = reading._stepped
+    real = frame_stepping.posing
     calls = []
 
     def counted(*arguments):
@@ -29,7 +30,7 @@ def stepping(expected):
 
     @contextlib.contextmanager
     def checked():
-        with mock.patch.object(reading, "_stepped", counted):
+        with mock.patch.object(frame_stepping, "posing", counted):
             yield
         if bool(calls) != expected:
             raise AssertionError(f"frames stepped through: {bool(calls)}, expected {expected}")

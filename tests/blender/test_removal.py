@@ -39,7 +39,7 @@ class RemoveCase(CorrectionCase):
         """Remove sliding; returns the legs, the Removal, and what the solver said: pelvis and LegSolution."""
         bpy.context.view_layer.update()
         legs = mapping.of(armature)
-        with mock.patch.object(correction, "write", wraps=correction.write) as write:
+        with mock.patch.object(correction, "writing", wraps=correction.writing) as write:
             done = remove_sliding.remove(self.scene, armature, legs, unit=unit, labels=labels)
         _, clip, pelvis, solution, *_ = write.call_args.args
         return legs, done, clip, pelvis, solution

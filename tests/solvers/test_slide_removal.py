@@ -336,6 +336,47 @@ class Reaching(RemovalCase):
         self.solve()
 
 
+class Stopped(Exception):
+    """What ends a solve."""
+
+
+class EachStep(RemovalCase):
+    """The function that is called before each step."""
+
+    def setUp(self):
+        self.pelvis, self.toes, self.contacts = walk(300, 2, np.random.default_rng(3))
+
+    def solve(self, each_step, **options):
+        return slide_removal.solve(self.pelvis, self.toes, self.contacts, 0.04, each_step=each_step, **options)
+
+    def test_it_is_called_before_each_and_changes_nothing(self):
+        calls = []
+        found, plain = self.solve(lambda: calls.append(1)), self.solve(None)
+        self.assertEqual(len(calls), found.steps)
+        self.assertGreater(len(calls), 3)
+        np.testing.assert_array_equal(found.toes, plain.toes)
+        np.testing.assert_array_equal(found.pelvis, plain.pelvis)
+
+    def test_what_it_raises_ends_the_solve(self):
+        for most in (1, 3):
+            calls = []
+
+            def each_step(calls=calls, most=most):
+                calls.append(1)
+                if len(calls) == most:
+                    raise Stopped
+
+            with self.assertRaises(Stopped):
+                self.solve(each_step)
+            self.assertEqual(len(calls), most)
+
+    def test_of_a_cycle(self):
+        calls = []
+        found = self.solve(lambda: calls.append(1), cyclic=True)
+        self.assertEqual(len(calls), found.steps)
+        self.assertGreater(len(calls), 1)
+
+
 class Worlds(RemovalCase):
     """Rate, place, heading and unit do not matter."""
 

@@ -1,0 +1,153 @@
+"""Operators that may work for long: the interface goes on beside them, shows how far they are, and Esc stops them."""
+
+import bpy
+from bpy.app.translations import pgettext_iface as iface_
+
+from ..rig import stepwise
+from ..solvers.errors import FootlockError
+
+# Work that takes no longer than this (seconds) is done at once, so that short clips do not flicker.
+_AT_ONCE = 0.2
+# How long it goes on before the interface has its turn, and how soon after that it goes on again, seconds.
+_SLICE, _PAUSE = 0.04, 0.01
+
+# What is at work beside the interface: no more than one, but whatever ends it from outside has to find it.
+_running = []
+
+
+def is_running():
+    """True while an operator works beside the interface."""
+    return bool(_running)
+
+
+@bpy.app.handlers.persistent
+def stop(*_):
+    """End what is at work before that is gone which it works on: with another file, an undo, or without Footlock."""
+    while _running:
+        _running[-1].end()
+
+
+_HANDLERS = ("load_pre", "undo_pre", "redo_pre")
+
+
+def register():
+    for name in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(stop)
+
+
+def unregister():
+    stop()
+    for name in reversed(_HANDLERS):
+        getattr(bpy.app.handlers, name).remove(stop)
+
+
+class LongWork:
+    """An operator whose ``work`` makes steps (see ``stepwise``) that return the sentence that is reported. Called by a
+    click, it goes on beside the interface where it is not done at once; called by a script, it works to its end."""
+
+    def run(self, context, armature):
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        try:
+            steps = self.work(context, armature)
+            return stepwise.finish(steps, lambda step: manager.progress_update(int(100.0 * step.share)))
+        finally:
+            manager.progress_end()
+
+    def invoke(self, context, event):
+        armature = context.object
+        self._running = _Running(self.bl_label, armature, self.work(context, armature))
+        ended = self._advanced(_AT_ONCE)
+        if ended:
+            return ended
+        self._running.show(context)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if not self._running.goes_on or (event.type == "ESC" and event.value == "PRESS"):
+            return self._stopped()
+        if not event.type.startswith("TIMER"):
+            return {"RUNNING_MODAL"}  # nothing else is done meanwhile
+        ended = self._advanced(_SLICE)
+        if ended:
+            return ended
+        self._running.update()
+        return {"RUNNING_MODAL", "PASS_THROUGH"}
+
+    def cancel(self, context):
+        """Blender ends it, as with the window."""
+        self._running.end()
+
+    def _advanced(self, seconds):
+        """What the operator returns where its work ends within so many seconds, else None."""
+        running, done = self._running, True
+        try:
+            armature = running.armature
+            armature.name  # noqa: B018 (an armature that a script has removed raises ReferenceError)
+            done = running.work.advance(seconds)
+            return self.ended(armature, running.work.result) if done else None
+        except FootlockError as error:
+            return self.refused(armature, error)
+        except ReferenceError:
+            return self._stopped()
+        finally:
+            if done:
+                running.end()
+
+    def _stopped(self):
+        self._running.end()
+        self.report({"WARNING"}, iface_("{} was stopped, and nothing is changed.").format(iface_(self.bl_label)))
+        return {"CANCELLED"}
+
+
+class _Running:
+    """Steps at work for an ``armature``, and what is seen of them."""
+
+    def __init__(self, label, armature, steps):
+        self.armature = armature
+        self.work = stepwise.Work(steps)
+        self.goes_on = True
+        self._label = label
+        self._shown = None
+        self._manager = self._workspace = self._timer = None
+
+    def show(self, context):
+        """From now on it goes on beside the interface."""
+        self._manager, self._workspace = context.window_manager, context.workspace
+        self._timer = self._manager.event_timer_add(_PAUSE, window=context.window)
+        self._manager.progress_begin(0, 100)
+        _running.append(self)
+        _redraw(self._manager)
+        self.update()
+
+    def update(self):
+        """Show how far it is."""
+        shown = self.work.what, int(100.0 * self.work.share)
+        if shown != self._shown:
+            self._shown = shown
+            text = iface_("Footlock: {}, {} … {} % (Esc stops)")
+            self._workspace.status_text_set(text.format(iface_(self._label), iface_(shown[0]), shown[1]))
+            self._manager.progress_update(shown[1])
+
+    def end(self):
+        """Nothing goes on any more; what was changed and is not done is put back."""
+        self.goes_on = False
+        try:
+            self.work.stop()
+        except ReferenceError:
+            pass  # what it worked on is gone, and there is nothing to put back
+        finally:
+            if self in _running:
+                _running.remove(self)
+                self._manager.event_timer_remove(self._timer)
+                self._manager.progress_end()
+                self._workspace.status_text_set(None)
+                _redraw(self._manager)
+
+
+def _redraw(manager):
+    """Have all areas drawn anew: buttons are greyed meanwhile."""
+    for window in manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()

@@ -1,0 +1,92 @@
+"""What an armature's animation is before long work on it, so that it can be put back as it was.
+
+Only what such work changes is noted: the keys of the channels that it writes and the values of those without keys,
+which curves, groups and modifiers there are, the action in use and the tracks. The rest nobody touches, so it need not
+be made anew.
+"""
+
+from contextlib import suppress
+
+import bpy
+
+from . import compat, curves, results
+from .stepwise import Step
+
+_NOTING = "noting the keys"
+
+
+def keeping(armature, bones=(), copied=False):
+    """Steps to a context that puts the armature's animation back where it is left by an exception, or closed.
+
+    bones: (pose bone, its properties) that are going to be written, into the action in use or, where it is ``copied``,
+    into another, so that its keys need not be noted. New curves and actions need not be known before.
+    """
+    paths = set() if copied else {bone.path_from_id(name) for bone, names in bones for name in names}
+    held = compat.channels(armature)
+    found = [curve for curve in (held.fcurves if held else ()) if curve.data_path in paths]
+    keys = {}
+    for done, curve in enumerate(found):
+        muted = tuple(modifier.mute for modifier in curve.modifiers)
+        keys[curve.data_path, curve.array_index] = curves.attributes(curve.keyframe_points), muted
+        yield Step(done / len(found), _NOTING)
+    values = [(bone.name, name, tuple(getattr(bone, name))) for bone, names in bones for name in names]
+    return _Kept(armature, keys, values)
+
+
+class _Kept:
+    def __init__(self, armature, keys, values):
+        data = armature.animation_data
+        held = compat.channels(armature)
+        self._armature, self._keys, self._values = armature, keys, values
+        self._action, self._slot = data.action, compat.slot_handle(armature)
+        self._curves = {(curve.data_path, curve.array_index) for curve in held.fcurves} if held else set()
+        self._groups = {group.name for group in held.groups} if held else set()
+        self._actions = set(bpy.data.actions)
+        self._fake_user = data.action is not None and data.action.use_fake_user
+        self._tracks, self._use_nla = len(data.nla_tracks), data.use_nla
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            with suppress(ReferenceError):  # the armature may be gone, and its action still be there
+                self._put_back_use()
+            self._put_back_curves()
+
+    def _put_back_use(self):
+        data = self._armature.animation_data
+        used = data.action
+        if used != self._action:
+            compat.assign(self._armature, self._action, self._slot)
+            if used is not None and used not in self._actions:
+                bpy.data.actions.remove(used)
+        while len(data.nla_tracks) > self._tracks:
+            data.nla_tracks.remove(data.nla_tracks[-1])
+        if data.use_nla != self._use_nla:
+            data.use_nla = self._use_nla
+        for bone, name, value in self._values:
+            setattr(self._armature.pose.bones[bone], name, value)
+        self._armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+
+    def _put_back_curves(self):
+        for made in set(bpy.data.actions) - self._actions:
+            if results.is_made(made):
+                bpy.data.actions.remove(made)
+        if self._action is None:
+            return
+        if self._action.use_fake_user != self._fake_user:
+            self._action.use_fake_user = self._fake_user
+        held = compat.held_by(self._action, self._slot)
+        if held is None:
+            return
+        for curve in [one for one in held.fcurves if (one.data_path, one.array_index) not in self._curves]:
+            held.fcurves.remove(curve)
+        for group in [one for one in held.groups if one.name not in self._groups]:
+            held.groups.remove(group)
+        for (path, index), (keys, muted) in self._keys.items():
+            curve = held.fcurves.find(path, index=index)
+            curves.put_back(curve, keys)
+            for modifier, mute in zip(curve.modifiers, muted, strict=True):
+                modifier.mute = mute
+        self._action.update_tag()
