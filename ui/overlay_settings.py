@@ -73,7 +73,7 @@ class FootlockOverlay(bpy.types.PropertyGroup):
     out_of_reach: _colour(
         "Out of Reach", "A planted foot for whose place the leg is too short", (0.80, 0.20, 0.85, 1.0)
     )
-    source_colour: _colour("Source", "As it was before the correction", (0.55, 0.55, 0.55, 0.55))
+    source_colour: _colour("Source", "As it was before the correction", (0.70, 0.70, 0.70, 0.60))
     left: _colour("Left", "Footprints and bars of left feet", (0.05, 0.70, 0.85, 0.9))
     right: _colour("Right", "Footprints and bars of right feet", (0.93, 0.74, 0.08, 0.9))
 

@@ -11,7 +11,9 @@ from . import overlay, overlay_arrays
 # Pixels, before the scale of the interface: from the region's lower edge, over its scroll bar, to the lowest bar; of
 # the ruler above; from one bar to the next, where there is room for it and where there is none; size of the names, and
 # of rows that have one.
-_MARGIN, _RULER, _ROW, _LEAST_ROW, _TEXT, _NAMED = 11.0, 24.0, 9.0, 3.0, 9.0, 8.0
+_MARGIN, _RULER, _ROW, _LEAST_ROW, _TEXT, _NAMED = 14.0, 24.0, 9.0, 3.0, 9.0, 8.0
+# The margin where there is no room, within the scroll bar's.
+_LEAST_MARGIN = 11.0
 
 _handles: list = []
 
@@ -41,9 +43,10 @@ def _draw(context=None):
     view, width = context.region.view2d, context.region.width
     room = context.region.height / scale - _MARGIN - _RULER
     row = min(max(room / len(made.feet), _LEAST_ROW), _ROW)
+    margin = (_MARGIN if row >= _NAMED else _LEAST_MARGIN) * scale
     first, last = (view.region_to_view(x, 0)[0] for x in (0, width))
     per_frame = width / (last - first)
-    place = Matrix.Translation((-first * per_frame, _MARGIN * scale, 0.0))
+    place = Matrix.Translation((-first * per_frame, margin, 0.0))
     gpu.state.blend_set("ALPHA")
     with gpu.matrix.push_pop():
         gpu.matrix.multiply_matrix(place @ Matrix.Diagonal((per_frame, row * scale, 1.0, 1.0)))
@@ -51,11 +54,11 @@ def _draw(context=None):
         shader.bind()
         made.batches["bars"].draw(shader)
     if row >= _NAMED:
-        _draw_names(made.trails.legs, made.feet, row, scale)
+        _draw_names(made.trails.legs, made.feet, margin, row * scale, scale)
     gpu.state.blend_set("NONE")
 
 
-def _draw_names(legs, feet, row, scale):
+def _draw_names(legs, feet, margin, row, scale):
     """What each leg is called, at the left end of its row."""
     blf.size(0, _TEXT * scale)
     blf.enable(0, blf.SHADOW)
@@ -63,6 +66,6 @@ def _draw_names(legs, feet, row, scale):
     blf.shadow_offset(0, 0, 0)
     for i, (leg, colour) in enumerate(zip(legs[::-1], feet[::-1], strict=True)):
         blf.color(0, *(0.5 + 0.5 * colour[:3]), 1.0)
-        blf.position(0, 6.0 * scale, (_MARGIN + i * row) * scale, 0.0)
+        blf.position(0, 6.0 * scale, margin + i * row, 0.0)
         blf.draw(0, iface_(leg.label))
     blf.disable(0, blf.SHADOW)

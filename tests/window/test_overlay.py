@@ -137,9 +137,13 @@ def steps(window):
 
     timeline = area_of(window, "DOPESHEET_EDITOR")
     Screen(window, "timeline", timeline)
-    sheet = area_of(window, "PROPERTIES")
+    sheet = window.area
     sheet.type = "DOPESHEET_EDITOR"
     sheet.spaces.active.mode = "ACTION"
+    yield 1.0
+    region = next(region for region in sheet.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(window=window.window, area=sheet, region=region):
+        bpy.ops.action.view_all()
     yield 1.5
     for switch, name in ((True, "bars"), (False, "bars_off")):
         settings.bars = switch
@@ -151,6 +155,7 @@ def steps(window):
                 print(f"{name} of {area.spaces.active.mode}: {count:.0f} pixels {side}", flush=True)
                 assert (count > SEEN) == switch, f"{count} pixels of the bars"
     settings.bars = True
+    sheet.type = "VIEW_3D"
 
     folders = [Path(folder) for folder in bpy.utils.preset_paths("interface_theme")]
     theme = next(path for folder in folders if (path := folder / "Blender_Light.xml").exists())
@@ -185,8 +190,6 @@ def timed(window):
         armature = import_walk(clips.repeated(FRAMES, folder))
     bpy.ops.footlock.detect_contacts()
     bpy.ops.footlock.remove_sliding()
-    scene = bpy.context.scene
-    settings = scene.footlock_overlay
     assert len(trails_of(armature).frames) == FRAMES
     spent = {}
 
