@@ -312,8 +312,8 @@ class Modal(StoppingCase):
         properties = bpy.ops.footlock.remove_sliding.get_rna_type().properties
         given = {one.identifier: one.default for one in properties if hasattr(one, "default")}
         operator = SimpleNamespace(**given)
-        vars(operator).update(options, bl_label=cls.bl_label, report=lambda kind, text: self.said.append((kind, text)))
-        for method in ("invoke", "modal", "cancel", "work", "ended", "refused", "_advanced", "_stopped", "_options"):
+        vars(operator).update(options, bl_label=cls.bl_label, remembered=cls.remembered, report=lambda kind, text: self.said.append((kind, text)))
+        for method in ("invoke", "modal", "cancel", "work", "ended", "refused", "_advanced", "_stopped"):
             setattr(operator, method, getattr(cls, method).__get__(operator))
         self.window = Window(armature)
         with mock.patch.object(long_work, "_AT_ONCE", 0.0), mock.patch.object(long_work, "_SLICE", 0.0):
