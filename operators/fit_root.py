@@ -67,13 +67,10 @@ def fitting(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLAC
     if found.kind == "none":
         return Fitted(clip, clip, bones, found, before, before)
     names = {one.name for one in clip.bones}
-    copied = results.copies(armature, result, names)
-    keyed = [(armature.pose.bones[bone], ("location",)) for bone in bones]
-    kept = yield from part(restoring.keeping(armature, keyed, copied), 0.6, 0.62)
-    with kept:
+    with restoring.Kept(armature, [(armature.pose.bones[bone], ("location",)) for bone in bones]) as kept:
         results.begin(armature, result, names)
         shift = np.concatenate([found.shift, np.zeros((len(found.shift), 1))], axis=1)
-        baked = yield from part(correction.moving(armature, clip, bones, shift), 0.62, 0.7)
+        baked = yield from part(correction.moving(armature, clip, bones, shift, kept), 0.6, 0.7)
         fitted = yield from part(clips.reading(scene, armature, legs, clip.unit), 0.7, 1.0)
         baked.remove(armature)
         correction.go_on(armature, bones)

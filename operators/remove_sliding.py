@@ -175,26 +175,23 @@ def removing(
 
     result = yield from part(told_job("solving", solve), at.read, at.solve)
     bones = {bone.name for bone in (*clip.bones, *(pose_bone for pose_bone, _ in keyed))}
-    copied = results.copies(armature, options.result, bones)
-    kept = yield from part(restoring.keeping(armature, keyed, copied), at.solve, at.solve)
-    with kept:
+    with restoring.Kept(armature, keyed):
         results.begin(armature, options.result, bones)
         keeps = options.from_source and options.result == results.IN_PLACE and unedited is None
-        with sources.begun(armature, source, keeps):
+        with sources.begun(armature, source, keeps), restoring.Kept(armature, keyed) as kept:
             keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
-            writing = correction.writing(armature, clip, result.pelvis, result.legs, keys, result.stretch, left)
+            writing = correction.writing(armature, clip, result.pelvis, result.legs, keys, result.stretch, left, kept)
             baked = yield from part(writing, at.solve, at.write)
             if driven_by.constrained:
-                settling = correction.settling(
-                    scene, armature, clip, result.pelvis, result.legs, result.locked, keys, left
-                )
+                solution = result.pelvis, result.legs, result.locked
+                settling = correction.settling(scene, armature, clip, *solution, keys, left, kept)
                 written, more = yield from part(settling, at.write, at.settle)
                 baked = correction.Baked(baked.modifiers + more.modifiers)
             else:
                 again = clips.reading(scene, armature, legs, clip.unit, driven_by)
                 written = yield from part(again, at.write, at.settle)
             standing = yield from part(job(_MEASURING, _standing, clip, written, result), at.settle, at.settle)
-            holding = correction.holding_between(scene, armature, written, standing, left)
+            holding = correction.holding_between(scene, armature, written, standing, left, kept)
             yield from part(holding, at.settle, at.hold)
             toes = (yield from part(job(_MEASURING, written.leg_pose), at.hold, at.hold)).toe
             if options.result == results.LAYER:

@@ -109,10 +109,11 @@ class Baked:
         return f" Modifiers on the curves of {', '.join(bones)} were baked into keys." if bones else ""
 
 
-def writing(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None, left=held.NOTHING):
+def writing(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None, left=held.NOTHING, kept=None):
     """Steps that write a correction: ``pelvis`` (frames, 3) in the world, metres, and the turns of a LegSolution
     (frames, legs), into the action in use. keys: Keys. stretch: (frames, legs), how many times as long thighs and shins
-    become; the feet keep their size. left: Held, what is left alone. They return the Baked, which is to be removed.
+    become; the feet keep their size. left: Held, what is left alone. kept: restoring.Kept, which notes what is written,
+    or None. They return the Baked, which is to be removed.
 
     Only frames that change get another value; bones that do not change in any frame are not touched. Each bone keeps
     its rotation mode, the signs of its quaternions and the turns of its Euler angles.
@@ -123,7 +124,7 @@ def writing(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None, left=
         return moves.corrected_channels(clip, todo), todo.active
 
     changed, active = yield from part(job(_CORRECTING, changes), 0.0, 0.3)
-    return (yield from part(_writing_channels(armature, clip, changed, keys, active), 0.3, 1.0))
+    return (yield from part(_writing_channels(armature, clip, changed, keys, active, kept), 0.3, 1.0))
 
 
 def write(armature, *arguments, **named):
@@ -147,7 +148,7 @@ def reached(clip, solution):
     return replace(solution, **moved, residual=solution.residual - np.where(loose, gap[..., 0], 0.0))
 
 
-def settling(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, left=held.NOTHING):
+def settling(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, left=held.NOTHING, kept=None):
     """Steps that bring the legs of a control rig to where ``writing`` was to bring them, as far as constraints had
     another way with it, and return the Clip as it is then, and the Baked.
 
@@ -191,14 +192,14 @@ def settling(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, le
         changed, active, last = found
         end = 0.5 * (1.0 + done)
         written = done + 0.2 * (end - done)
-        writing = _writing_channels(armature, now, changed, keys, active)
+        writing = _writing_channels(armature, now, changed, keys, active, kept)
         baked += (yield from part(writing, done, written)).modifiers
         now = yield from part(reading_again(), written, end)
         done = end
     return now, Baked(tuple(baked))
 
 
-def holding_between(scene, armature, clip, standing, left=held.NOTHING):
+def holding_between(scene, armature, clip, standing, left=held.NOTHING, kept=None):
     """Steps that bend the legs' curves between frames so that planted toes do not slide there either.
 
     clip: as it was read from the action after ``writing``. standing (frames - 1, legs) bool: steps in which a toe
@@ -220,6 +221,8 @@ def holding_between(scene, armature, clip, standing, left=held.NOTHING):
             yield Step(0.8, _WRITING)
     for done, (curve, leg, turned, values) in enumerate(bends):
         if curve is not None and (bent[:, leg] & turned).any():
+            if kept is not None:
+                kept.note(curve, curves.SHAPE)
             curves.pass_halfway(curve, clip.frames, bent[:, leg] & turned, values)
             yield Step(0.8 + 0.2 * done / len(bends), _WRITING)
 
@@ -260,7 +263,7 @@ def scale_travel(armature, clip, factor):
     finish(moving(armature, clip, [bone], (factor - 1.0) * root.travel(clip, bone))).remove(armature)
 
 
-def moving(armature, clip, bones, shift):
+def moving(armature, clip, bones, shift, kept=None):
     """Steps that move bones by ``shift`` (frames, 3), world, metres, and all that hangs from them. They return what
     those of ``writing`` do."""
 
@@ -269,7 +272,7 @@ def moving(armature, clip, bones, shift):
         return moves.corrected_channels(clip, todo)
 
     changed = yield from part(job(_CORRECTING, changes), 0.0, 0.3)
-    return (yield from part(_writing_channels(armature, clip, changed), 0.3, 1.0))
+    return (yield from part(_writing_channels(armature, clip, changed, kept=kept), 0.3, 1.0))
 
 
 def go_on(armature, bones):
@@ -323,7 +326,7 @@ def _check_loose(bone):
         )
 
 
-def _writing_channels(armature, clip, changed, keys=ALL_KEYS, active=None):
+def _writing_channels(armature, clip, changed, keys=ALL_KEYS, active=None, kept=None):
     """Steps that write what ``corrected_channels`` returns; components that are as they were are left alone. active:
     bone → (frames,) bool, of bones that get keys in some frames only. Curves with modifiers become what they were with
     them, on all frames. They return the Baked."""
@@ -343,6 +346,9 @@ def _writing_channels(armature, clip, changed, keys=ALL_KEYS, active=None):
             if (curve is not None and unchanged) or (curve is None and keys.only_there):
                 continue
             curve = curve or compat.ensure_fcurve(armature, path, i, bone.name)
+            if kept is not None:
+                stay = keys.only_there or (few is None and curves.has_keys_at(curve, frames))
+                kept.note(curve, curves.VALUES if stay else curves.EVERYTHING)
             if modifiers := _modifiers(curve):
                 for place, modifier in modifiers:
                     baked.append((bone.name, path, i, place))

@@ -38,8 +38,10 @@ _KEY_ATTRIBUTES = (
 _INTERPOLATION = {"CONSTANT": 0, "LINEAR": 1, "BEZIER": 2}
 # Settings of a modifier that are not its own, or only how it is shown.
 _NOT_COPIED = {"rna_type", "name", "is_valid", "show_expanded", "active"}
-# What makes the shape between keys.
-_SHAPE = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
+# What changes with the values of keys, and what makes the shape between them.
+VALUES = ("co", "handle_left", "handle_right")
+SHAPE = ("handle_left", "handle_right", "handle_left_type", "handle_right_type", "interpolation")
+EVERYTHING = tuple(name for name, *_ in _KEY_ATTRIBUTES)
 
 
 def bone_and_property(data_path):
@@ -111,12 +113,8 @@ def write(curve, frames, values, interpolation="LINEAR"):
     """Give the curve these keys (n,). Keys that stand on the same frames already keep all but their value; others are
     made anew."""
     points = curve.keyframe_points
-    same = False
-    if len(points) == len(frames):
-        at, old = keys(curve)
-        same = np.array_equal(at, np.float32(frames))
-    if same:
-        _set_values(points, frames, values, values - old)
+    if has_keys_at(curve, frames):
+        _set_values(points, frames, values, values - keys(curve)[1])
     else:
         points.clear()
         points.add(len(frames))
@@ -124,6 +122,11 @@ def write(curve, frames, values, interpolation="LINEAR"):
         points.foreach_set("interpolation", np.full(len(frames), _INTERPOLATION[interpolation], np.int32))
         points.foreach_set("select_control_point", np.zeros(len(frames), bool))
     curve.update()
+
+
+def has_keys_at(curve, frames):
+    """True where the curve has keys at these frames (n,) and no others."""
+    return len(curve.keyframe_points) == len(frames) and np.array_equal(keys(curve)[0], np.float32(frames))
 
 
 def widened(curve, frames, span):
@@ -183,7 +186,7 @@ def pass_halfway(curve, frames, steps, values):
     at, value = keys(curve)
     first = _key_before(at, frames)[steps]
     second, values = first + 1, values[steps]
-    arrays = {name: array for name, array in attributes(points).items() if name in _SHAPE}
+    arrays = attributes(points, SHAPE)
     one, other = (np.stack([at[end], value[end]], axis=1) for end in (first, second))
     third = (other - one) / 3.0
     up = 4.0 / 3.0 * (values - 0.5 * (one + other)[:, 1])
@@ -288,16 +291,15 @@ def motion(curve):
 
 
 def put_back(curve, before):
-    """Give the curve the keys that ``attributes`` found: nothing is worked out anew, so that they are the same to the
-    byte."""
+    """Give the curve what its keys had of ``attributes``, of which it is all where there are fewer or more now: nothing
+    is worked out anew, so that they are the same to the byte."""
     points = curve.keyframe_points
-    now = attributes(points) if len(points) == len(before["co"]) else {}
-    if not now:
+    count = len(next(iter(before.values())))
+    if len(points) != count:
         points.clear()
-        points.add(len(before["co"]))
+        points.add(count)
     for name, array in before.items():
-        if name not in now or not np.array_equal(array.view(np.uint8), now[name].view(np.uint8)):
-            points.foreach_set(name, array.ravel())
+        points.foreach_set(name, array.ravel())
 
 
 def _replace(curve, span, co, left, right, interpolation, handles):
@@ -331,10 +333,12 @@ def _replace(curve, span, co, left, right, interpolation, handles):
     curve.update()
 
 
-def attributes(points):
-    """All that keys have, by name: (keys, numbers a key)."""
+def attributes(points, names=EVERYTHING):
+    """What keys have, by name: (keys, numbers a key)."""
     found = {}
     for name, size, kind in _KEY_ATTRIBUTES:
+        if name not in names:
+            continue
         array = np.empty(len(points) * size, kind)
         points.foreach_get(name, array)
         found[name] = array.reshape(-1, size)

@@ -42,8 +42,7 @@ def baking(scene, armature):
     frames = np.arange(first, last + 1.0)
     values = yield from part(_playing(scene, armature, channels, frames), 0.0, 0.9)
     tracks = [track for track in data.nla_tracks if not track.mute]
-    kept = yield from restoring.keeping(armature)
-    with kept:
+    with restoring.Kept(armature):
         action = bpy.data.actions.new(f"{armature.name} baked")
         compat.assign(armature, action)
         count = 0

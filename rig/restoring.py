@@ -10,40 +10,35 @@ from contextlib import suppress
 import bpy
 
 from . import compat, curves, results
-from .stepwise import Step
-
-_NOTING = "noting the keys"
 
 
-def keeping(armature, bones=(), copied=False):
-    """Steps to a context that puts the armature's animation back where it is left by an exception, or closed.
+class Kept:
+    """A context that puts an armature's animation back where it is left by an exception, or closed.
 
-    bones: (pose bone, its properties) that are going to be written, into the action in use or, where it is ``copied``,
-    into another, so that its keys need not be noted. New curves and actions need not be known before.
+    bones: (pose bone, its properties) that are going to be written. Before keys that are there are written, they have
+    to be noted; new curves and actions need not be known before.
     """
-    paths = set() if copied else {bone.path_from_id(name) for bone, names in bones for name in names}
-    held = compat.channels(armature)
-    found = [curve for curve in (held.fcurves if held else ()) if curve.data_path in paths]
-    keys = {}
-    for done, curve in enumerate(found):
-        muted = tuple(modifier.mute for modifier in curve.modifiers)
-        keys[curve.data_path, curve.array_index] = curves.attributes(curve.keyframe_points), muted
-        yield Step(done / len(found), _NOTING)
-    values = [(bone.name, name, tuple(getattr(bone, name))) for bone, names in bones for name in names]
-    return _Kept(armature, keys, values)
 
-
-class _Kept:
-    def __init__(self, armature, keys, values):
+    def __init__(self, armature, bones=()):
         data = armature.animation_data
         held = compat.channels(armature)
-        self._armature, self._keys, self._values = armature, keys, values
+        self._armature, self._keys, self._muted = armature, {}, {}
+        self._values = [(bone.name, name, tuple(getattr(bone, name))) for bone, names in bones for name in names]
         self._action, self._slot = data.action, compat.slot_handle(armature)
         self._curves = {(curve.data_path, curve.array_index) for curve in held.fcurves} if held else set()
         self._groups = {group.name for group in held.groups} if held else set()
         self._actions = set(bpy.data.actions)
         self._fake_user = data.action is not None and data.action.use_fake_user
         self._tracks, self._use_nla = len(data.nla_tracks), data.use_nla
+
+    def note(self, curve, names=curves.EVERYTHING):
+        """Note what the keys of a curve have, of which that is going to change which ``names`` call."""
+        key = curve.data_path, curve.array_index
+        if key not in self._curves or self._armature.animation_data.action != self._action:
+            return  # it is new, or of a copy
+        known = self._keys.setdefault(key, {})
+        known.update(curves.attributes(curve.keyframe_points, [name for name in names if name not in known]))
+        self._muted.setdefault(key, [modifier.mute for modifier in curve.modifiers])
 
     def __enter__(self):
         return self
@@ -84,9 +79,9 @@ class _Kept:
             held.fcurves.remove(curve)
         for group in [one for one in held.groups if one.name not in self._groups]:
             held.groups.remove(group)
-        for (path, index), (keys, muted) in self._keys.items():
+        for (path, index), keys in self._keys.items():
             curve = held.fcurves.find(path, index=index)
             curves.put_back(curve, keys)
-            for modifier, mute in zip(curve.modifiers, muted, strict=True):
+            for modifier, mute in zip(curve.modifiers, self._muted[path, index], strict=True):
                 modifier.mute = mute
         self._action.update_tag()

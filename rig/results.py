@@ -83,20 +83,14 @@ def begin(armature, kind, bones=()):
     """Have the action in use be one that may be changed: for results that leave it as it is a copy, unless it is one
     already. bones: names of those that ``lay`` is going to look at; a copy that was edited elsewhere is a base itself
     then."""
-    if copies(armature, kind, bones):
-        copy = copy_action(armature)
-        if kind == LAYER:
-            copy[_FOR_LAYER] = True
-
-
-def copies(armature, kind, bones=()):
-    """True where ``begin`` makes a copy of the action in use."""
     action = armature.animation_data.action
     if kind == IN_PLACE or (kind == NEW and original(action) is not None):
-        return False
-    return not (
-        kind == LAYER and original(action) is not None and action.get(_FOR_LAYER) and not _edited(armature, bones)
-    )
+        return
+    if kind == LAYER and original(action) is not None and action.get(_FOR_LAYER) and not _edited(armature, bones):
+        return
+    copy = copy_action(armature)
+    if kind == LAYER:
+        copy[_FOR_LAYER] = True
 
 
 def copy_action(armature):

@@ -34,11 +34,11 @@ def stretches(name, make, steps):
     """Run the steps of what is made twice, once at once and once a little at a time, and print how long that took, and
     the longest stretches of the latter."""
     made = make()
-    start = time.perf_counter()
+    start = time.process_time()
     stepwise.finish(steps(made))
-    at_once = time.perf_counter() - start
+    at_once = time.process_time() - start
     work, found = stepwise.Work(steps(make())), []
-    begin = last = time.perf_counter()
+    start, last = time.process_time(), time.perf_counter()
     done = False
     while not done:
         what = work.what
@@ -48,7 +48,10 @@ def stretches(name, make, steps):
         while not done and work.waits(0.1):
             pass
         last = time.perf_counter()
-    print(f"{name}: {at_once:.2f} s at once, {last - begin:.2f} s in {len(found)} steps; the longest stretches:")
+    in_steps = time.process_time() - start
+    print(
+        f"{name}: {at_once:.2f} s of the processor at once, {in_steps:.2f} s in {len(found)} steps; longest stretches:"
+    )
     for seconds, what in sorted(found, reverse=True)[:_SHOWN]:
         print(f"{seconds:9.3f} s  {what}")
 

@@ -15,7 +15,7 @@ from blender.test_nla import push_down, tweak
 from footlock import operators
 from footlock.operators import fit_root, long_work, remove_sliding
 from footlock.operators.remove_sliding import Options
-from footlock.rig import compat, contact_property, correction, mapping, nla_bake, restoring, results, stepwise
+from footlock.rig import compat, contact_property, correction, curves, mapping, nla_bake, restoring, results, stepwise
 
 # A walk just long enough to have a contact of each foot.
 FRAMES = np.arange(1.0, 31.0)
@@ -148,10 +148,10 @@ class StoppingCase(unittest.TestCase):
         while True:
             # Until something is written, only the frame has to be put back.
             count += every if writes else 11
-            with mock.patch.object(restoring, "keeping", wraps=restoring.keeping) as keeping:
+            with mock.patch.object(restoring, "Kept", wraps=restoring.Kept) as kept:
                 if not stopped_after(steps(armature), count):
                     break
-                writes = keeping.called
+                writes = kept.called
             after = state()
             differing = [key for key in before.keys() | after.keys() if before.get(key) != after.get(key)]
             self.assertEqual(differing, [], f"after {count} steps")
@@ -312,7 +312,9 @@ class Modal(StoppingCase):
         properties = bpy.ops.footlock.remove_sliding.get_rna_type().properties
         given = {one.identifier: one.default for one in properties if hasattr(one, "default")}
         operator = SimpleNamespace(**given)
-        vars(operator).update(options, bl_label=cls.bl_label, remembered=cls.remembered, report=lambda kind, text: self.said.append((kind, text)))
+        said = self.said
+        vars(operator).update(options, bl_label=cls.bl_label, remembered=cls.remembered)
+        operator.report = lambda kind, text: said.append((kind, text))
         for method in ("invoke", "modal", "cancel", "work", "ended", "refused", "_advanced", "_stopped"):
             setattr(operator, method, getattr(cls, method).__get__(operator))
         self.window = Window(armature)
@@ -494,12 +496,10 @@ class Keys(unittest.TestCase):
         handles = np.random.default_rng(1).normal(size=2 * len(points)).astype(np.float32)
         points.foreach_set("handle_left", handles)
         held = rigs.dump_curve(curve)
-        bones = [(armature.pose.bones["thigh.L"], ("rotation_quaternion",))]
         for changes in (self.fewer, self.moved):
-            with (
-                contextlib.suppress(Failing),
-                stepwise.finish(restoring.keeping(armature, bones)),
-            ):
+            with contextlib.suppress(Failing), restoring.Kept(armature) as kept:
+                kept.note(curve, curves.VALUES)
+                kept.note(curve)
                 changes(curve)
                 self.assertNotEqual(rigs.dump_curve(curve), held)
                 raise Failing

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Click Remove Sliding on a long clip in a real window: the interface goes on beside it, Esc stops it, Ctrl Z undoes it.
+"""Click Remove Sliding on a long clip in a real window: the interface goes on, Esc stops it, Ctrl Z takes it back.
 
 Runs as test_buttons.py does, see there for how; a walk is repeated to 30,000 frames for it.
 
@@ -11,18 +11,21 @@ import hashlib
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import bpy
+import numpy as np
 import test_buttons as hand
 
 FRAMES = 30_000
 # From Esc until the operator is gone, seconds.
 SOON = 0.5
-# Between two drawings of the viewport while it works, seconds.
-SELDOM = 1.0
+# The viewport is drawn no more than so many times less often than while nothing is at work, and at least so often,
+# seconds.
+SLOWER, SELDOM = 3.0, 1.0
 # Pixels from the top of the sidebar to the middle of the button.
 REMOVE = hand.REMOVE
 LIMIT = 280.0
@@ -30,7 +33,6 @@ LIMIT = 280.0
 
 def import_long_clip():
     """The walk, repeated, each repetition from where the one before ended, which travels too far."""
-    import numpy as np
     from footlock.operators import detect_contacts
     from footlock.rig import bvh, clip, contact_property, correction, mapping
 
@@ -89,7 +91,18 @@ class Seen:
 
 
 def working(window):
-    return [operator.bl_idname for operator in window.window.modal_operators if "footlock" in operator.bl_idname.lower()]
+    return [one.bl_idname for one in window.window.modal_operators if "footlock" in one.bl_idname.lower()]
+
+
+def drawing(window, seen, until):
+    """Have the viewport drawn as often as it can be, until a function says so; returns how often it was drawn a second,
+    and the longest time between two of these."""
+    first, start = len(seen.drawn), time.perf_counter()
+    while not until(time.perf_counter() - start):
+        window.area.tag_redraw()
+        yield 0.02
+    times = [start, *seen.drawn[first:], time.perf_counter()]
+    return (len(times) - 2) / (times[-1] - start), max(later - one for one, later in pairwise(times))
 
 
 def steps(window):
@@ -101,42 +114,39 @@ def steps(window):
     yield 1.0
 
     seen = Seen()
-    idle, start = len(seen.drawn), time.perf_counter()
-    while time.perf_counter() < start + 2.0:
-        window.area.tag_redraw()
-        yield 0.05
-    print(f"drawn {len(seen.drawn) - idle} times in 2 s with nothing to do", flush=True)
-    for after in (1.0, 2.5):
-        drawn = len(seen.drawn)
+    idle, apart = yield from drawing(window, seen, lambda seconds: seconds > 3.0)
+    print(f"idle: drawn {idle:.1f} times a second, at most {apart:.2f} s apart", flush=True)
+
+    def solving(seconds):
+        return seconds > 1.0
+
+    def writing(seconds):
+        return "writing keys" in (seen.texts[-1] or "") or not working(window)
+
+    for name, until in (("solving", solving), ("writing", writing)):
         yield from press(window)
-        start = time.perf_counter()
         assert working(window), "nothing is at work"
-        while time.perf_counter() < start + after:
-            window.area.tag_redraw()
-            yield 0.05
-        assert working(window), "it was done too soon to be stopped"
-        times = [start, *seen.drawn[drawn:]]
-        slowest = max(later - one for one, later in zip(times, times[1:], strict=False))
-        print(f"drawn {len(times) - 1} times in {after} s, at most {slowest:.2f} s apart", flush=True)
-        assert len(times) > 2 * after and slowest < SELDOM, "the interface does not go on"
-        window.shot("working")
-        assert working(window), "it was done too soon to be stopped"
+        often, longest = yield from drawing(window, seen, until)
+        print(f"{name}: drawn {often:.1f} times a second, at most {longest:.2f} s apart", flush=True)
         text = seen.texts[-1]
-        print(text, flush=True)
-        assert text.startswith("Footlock: Remove Sliding, ") and text.endswith(" % (Esc stops)"), text
+        if name == "solving":
+            window.shot(name)
         x, y = window.leave()
+        assert working(window), "it was done too soon to be stopped"
         window.window.event_simulate(type="ESC", value="PRESS", x=x, y=y)
         pressed = time.perf_counter()
         while working(window) and time.perf_counter() < pressed + 10.0:
             yield 0.005
         gone = time.perf_counter() - pressed
-        print(f"{gone:.3f} s from Esc until it is gone", flush=True)
         window.window.event_simulate(type="ESC", value="RELEASE", x=x, y=y)
+        print(f"{text}: {gone:.3f} s from Esc until it is gone", flush=True)
+        assert text.startswith("Footlock: Remove Sliding, ") and text.endswith(" % (Esc stops)"), text
         assert gone < SOON, "it goes on too long after Esc"
+        assert often > idle / SLOWER and longest < max(SELDOM, SLOWER * apart), "the interface does not go on"
         assert seen.texts[-1] is None, "the status bar is not given back"
         assert digest() == before, "the action is not as it was"
         yield 1.0
-        window.shot("stopped")
+        window.shot(f"{name}_stopped")
 
     yield from press(window)
     start = time.perf_counter()
@@ -149,9 +159,13 @@ def steps(window):
     window.shot("done")
     assert digest() != before, "nothing was done"
     for leg in hand.armature().data.footlock.legs:
-        print(f"{leg.name}: {leg.slide_before * 1000:.3f} → {leg.slide_after * 1000:.3f} mm per frame", flush=True)
+        print(f"{leg.slide_before * 1000:.3f} → {leg.slide_after * 1000:.3f} mm per frame", flush=True)
         assert leg.slide_before > 1e-3 and leg.slide_after < 1e-4
-    shares = [int(text.split(" % ")[0].rsplit(" ", 1)[1]) for text in seen.texts[seen.texts.index(None) + 1 :] if text]
+    shares = [
+        int(text.split(" % ")[0].rsplit(" ", 1)[1])
+        for text in seen.texts[-seen.texts[-2::-1].index(None) - 1 :]
+        if text
+    ]
     assert len(shares) > 10
     seen.end()
 
