@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..rig import live
 from . import (
     bake_nla,
     detect_contacts,
@@ -9,6 +10,7 @@ from . import (
     exchange_labels,
     fit_root,
     leg_presets,
+    live_lock,
     map_legs,
     remove_sliding,
     revert,
@@ -27,6 +29,8 @@ classes = (
     detect_contacts.FOOTLOCK_OT_detect_contacts,
     fit_root.FOOTLOCK_OT_fit_root,
     remove_sliding.FOOTLOCK_OT_remove_sliding,
+    live_lock.FOOTLOCK_OT_live_lock,
+    live_lock.FOOTLOCK_OT_bake_live,
     revert.FOOTLOCK_OT_revert,
     revert.FOOTLOCK_OT_copy_action,
     bake_nla.FOOTLOCK_OT_bake_nla,
@@ -43,5 +47,6 @@ def register():
 
 
 def unregister():
+    live.stop_all()
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)

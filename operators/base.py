@@ -1,6 +1,6 @@
 """What all operators share: which armature they work on, and how an error reaches the user."""
 
-from ..rig import mapping, nla, results
+from ..rig import live, mapping, nla, results
 from ..solvers.errors import FootlockError
 
 
@@ -27,7 +27,8 @@ class ArmatureOperator:
 
     def execute(self, context):
         try:
-            message = self.run(context, context.object)
+            with live.paused():
+                message = self.run(context, context.object)
         except FootlockError as error:
             if isinstance(error, mapping.UnclearLegs):
                 mapping.ask(context.object, error.maps)

@@ -52,13 +52,23 @@ def read(armature, legs, frames):
 def weights(armature, legs, frames):
     """The curves' numbers (frames, legs) at ``frames``, as ``slide_removal.solve`` takes them; 0 for a leg without a
     curve, or whose curve is muted. None where no leg has a curve."""
-    paths = curves.by_path(armature)
-    found = [paths.get((_path(armature, leg), 0)) for leg in legs.legs]
-    found = [curve if curve and len(curve.keyframe_points) else None for curve in found]
+    found = _curves(armature, legs)
     if not any(found):
         return None
     columns = [np.zeros(len(frames)) if curve is None else curves.sample(curve, frames) for curve in found]
     return np.clip(np.stack(columns, axis=1), SLIDES, 1.0)
+
+
+def labelled(armature, legs):
+    """Which legs have a curve that counts."""
+    return [curve is not None for curve in _curves(armature, legs)]
+
+
+def _curves(armature, legs):
+    """The curve of each leg; None without one, or where it is muted."""
+    paths = curves.by_path(armature)
+    found = [paths.get((_path(armature, leg), 0)) for leg in legs.legs]
+    return [curve if curve and len(curve.keyframe_points) else None for curve in found]
 
 
 def states(armature, legs):

@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import panel, settings
+from . import live_panel, panel, settings
 
 # Parents before their sub-panels, which are shown in this order.
 classes = (
@@ -14,6 +14,7 @@ classes = (
     panel.FOOTLOCK_PT_legs,
     panel.FOOTLOCK_PT_contacts,
     panel.FOOTLOCK_PT_removal,
+    live_panel.FOOTLOCK_PT_live,
     panel.FOOTLOCK_PT_advanced,
 )
 

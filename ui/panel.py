@@ -288,8 +288,8 @@ def _draw_bone(layout, owner, role, armature, needed=True):
     row.prop_search(owner, role, armature, "bones")
 
 
-def _draw_thresholds(layout, settings):
-    """The thresholds, each with a switch that has it chosen."""
+def draw_planted(layout, settings):
+    """The thresholds below which a foot may be planted, each with a switch that has it chosen."""
     planted = layout.column(align=True)
     for name in ("velocity", "height", "floor"):
         row = planted.row(align=True)
@@ -297,6 +297,10 @@ def _draw_thresholds(layout, settings):
         value.active = not getattr(settings, f"auto_{name}")
         value.prop(settings, name)
         row.prop(settings, f"auto_{name}", text="", icon="AUTO")
+
+
+def _draw_thresholds(layout, settings):
+    draw_planted(layout, settings)
     cleaned = layout.column(align=True)
     cleaned.prop(settings, "vote")
     cleaned.prop(settings, "smoothing")

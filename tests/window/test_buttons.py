@@ -192,7 +192,9 @@ def finish(status):
     os._exit(status)
 
 
-def main(arguments):
+def main(arguments, steps=steps, prepare=None, limit=LIMIT):
+    """Run the steps of a test in the window; ``prepare`` is called before anything is registered.
+    limit: seconds."""
     shots = Path(next(argument for argument in arguments if not argument.startswith("--")))
     shots.mkdir(parents=True, exist_ok=True)
     footlock = import_footlock()
@@ -202,15 +204,17 @@ def main(arguments):
         for cls in ui.classes:
             if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ()):
                 cls.bl_options = set()
+    if prepare:
+        prepare()
     footlock.register()
     bpy.context.preferences.view.show_splash = False  # before the first redraw
-    end = time.monotonic() + LIMIT
+    end = time.monotonic() + limit
     test = steps(Window(shots))
 
     def tick():
         try:
             if time.monotonic() > end:
-                raise TimeoutError(f"not done after {LIMIT:.0f} s")
+                raise TimeoutError(f"not done after {limit:.0f} s")
             return next(test)
         except StopIteration:
             finish(0)
@@ -221,4 +225,5 @@ def main(arguments):
     bpy.app.timers.register(tick, first_interval=3.0)
 
 
-main(sys.argv[sys.argv.index("--") + 1 :])
+if __name__ == "__main__":
+    main(sys.argv[sys.argv.index("--") + 1 :])
