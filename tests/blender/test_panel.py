@@ -199,7 +199,7 @@ class Registration(CleanFile):
                 where = (cls.bl_space_type, cls.bl_region_type, cls.bl_category)
                 self.assertEqual(where, ("VIEW_3D", "UI", "Footlock"))
         closed = [cls.bl_label for cls in PANELS if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())]
-        self.assertEqual(closed, ["Legs", "Contacts", "Correction", "Advanced"])
+        self.assertEqual(closed, ["Legs", "Contacts", "Correction", "Live Lock", "Advanced"])
 
 
 class Settings(CleanFile):
