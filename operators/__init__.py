@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..rig import live
 from . import (
     bake_nla,
     compare,
@@ -12,6 +13,7 @@ from . import (
     exchange_labels,
     fit_root,
     leg_presets,
+    live_lock,
     long_work,
     map_legs,
     refresh_overlay,
@@ -37,6 +39,8 @@ classes = (
     edit_contacts.FOOTLOCK_OT_move_footprint,
     edit_contacts.FOOTLOCK_OT_reset_footprint,
     compare.FOOTLOCK_OT_compare,
+    live_lock.FOOTLOCK_OT_live_lock,
+    live_lock.FOOTLOCK_OT_bake_live,
     revert.FOOTLOCK_OT_revert,
     revert.FOOTLOCK_OT_copy_action,
     bake_nla.FOOTLOCK_OT_bake_nla,
@@ -62,6 +66,7 @@ def register():
 
 def unregister():
     long_work.unregister()
+    live.stop_all()
     for cls in reversed(classes):
         bpy.utils.unregister_class(cls)
     report_view.unregister()

@@ -1,6 +1,6 @@
 """What all operators share: which armature they work on, and how an error reaches the user."""
 
-from ..rig import mapping, nla, results, sources
+from ..rig import live, mapping, nla, results, sources
 from ..solvers.errors import FootlockError
 from . import long_work
 
@@ -34,7 +34,8 @@ class ArmatureOperator:
     def execute(self, context):
         armature = context.object
         try:
-            return self.ended(armature, self.run(context, armature))
+            with live.paused():
+                return self.ended(armature, self.run(context, armature))
         except FootlockError as error:
             return self.refused(armature, error)
 

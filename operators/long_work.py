@@ -1,9 +1,11 @@
 """Operators that may work for long: the interface goes on beside them, shows how far they are, and Esc stops them."""
 
+from contextlib import ExitStack
+
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..rig import stepwise
+from ..rig import live, stepwise
 from ..solvers.errors import FootlockError
 
 # Work that takes no longer than this (seconds) is done at once, so that short clips do not flicker.
@@ -106,6 +108,8 @@ class _Running:
 
     def __init__(self, label, armature, steps):
         self.armature = armature
+        self._live = ExitStack()
+        self._live.enter_context(live.paused())
         self.work = stepwise.Work(steps)
         self.goes_on = True
         self._label = label
@@ -135,6 +139,7 @@ class _Running:
         self.goes_on = False
         try:
             self.work.stop()
+            self._live.close()
         except ReferenceError:
             pass  # what it worked on is gone, and there is nothing to put back
         finally:

@@ -105,15 +105,17 @@ class Clip:
         pose = self.rest_pose()
         return float(min(points[..., 2].min() for points in (pose.heel, pose.toe, pose.toe_end)))
 
-    def _joints(self, leg):
+    def joint_bones(self, leg):
+        """Where hip, knee, heel, toe and toe end of a leg are: (bone, whether at its tail) each."""
         hip, knee, heel = self.head(leg.thigh), self.head(leg.shin), self.head(leg.foot)
         length = float(np.median(rot.length(knee - hip) + rot.length(heel - knee)))
-        if not leg.toe:
-            toe = self.tail(leg.foot)
-            toe = toe if _plausible(toe - heel, length, _FOOT_LENGTHS) else heel
-            return hip, knee, heel, toe, toe
-        toe, toe_end = self.head(leg.toe), self.tail(leg.toe)
-        return hip, knee, heel, toe, toe_end if _plausible(toe_end - toe, length, _TOE_LENGTHS) else toe
+        last, shares = (leg.toe, _TOE_LENGTHS) if leg.toe else (leg.foot, _FOOT_LENGTHS)
+        end = last, _plausible(self.tail(last) - self.head(last), length, shares)
+        toe = (leg.toe, False) if leg.toe else end
+        return (leg.thigh, False), (leg.shin, False), (leg.foot, False), toe, end
+
+    def _joints(self, leg):
+        return [self.tail(name) if tail else self.head(name) for name, tail in self.joint_bones(leg)]
 
     def _to_world(self, points):
         return (self.world_from_armature[:, :3, :3] @ points[..., None])[..., 0] + self.world_from_armature[:, :3, 3]

@@ -60,12 +60,22 @@ def weights(armature, legs, frames):
 
 def weights_in(paths, armature, legs, frames):
     """The same of the curves ``paths`` of an action that need not be in use."""
-    found = [paths.get((_path(armature, leg), 0)) for leg in legs.legs]
-    found = [curve if curve and len(curve.keyframe_points) else None for curve in found]
+    found = _labels(paths, armature, legs)
     if not any(found):
         return None
     columns = [np.zeros(len(frames)) if curve is None else curves.sample(curve, frames) for curve in found]
     return np.clip(np.stack(columns, axis=1), SLIDES, 1.0)
+
+
+def labelled(armature, legs):
+    """Which legs have a curve that counts."""
+    return [curve is not None for curve in _labels(curves.by_path(armature), armature, legs)]
+
+
+def _labels(paths, armature, legs):
+    """The curve of each leg; None without one, or where it is muted."""
+    found = [paths.get((_path(armature, leg), 0)) for leg in legs.legs]
+    return [curve if curve and len(curve.keyframe_points) else None for curve in found]
 
 
 def states(armature, legs):

@@ -61,8 +61,10 @@ def update(state, source, contact, ground_height, delta_time, settings=FootLockS
     anchor[..., 2] = np.where(locks, ground_height, anchor[..., 2])
 
     follow, hold = (source, source_velocity), (anchor, still)
-    offset = inertialize.transition(offset, locks, follow, hold, settings.blend_time)
-    offset = inertialize.transition(offset, unlocks, hold, follow, settings.blend_time)
+    if locks.any():
+        offset = inertialize.transition(offset, locks, follow, hold, settings.blend_time)
+    if unlocks.any():
+        offset = inertialize.transition(offset, unlocks, hold, follow, settings.blend_time)
     return FootLockState(position, source, anchor, (state.locked | locks) & ~unlocks, offset)
 
 

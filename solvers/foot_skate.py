@@ -18,7 +18,7 @@ from .ground import Ground
 OUT_OF_REACH = 1e-4
 # A pelvis or toe that moves less than this (metres) does not move: it is what single precision leaves of a clip that
 # was solved before, and a knee that is nearly straight would make a tenth of a millimetre of it.
-_STILL = 2e-6
+STILL = 2e-6
 # A contact whose height on uneven ground changes by less than this (metres) with its place has found it.
 _PLACED, _MOST_PLACINGS = 1e-4, 4
 # ... and a free toe that is no deeper in it than this (metres) is over it.
@@ -191,14 +191,30 @@ def remove_sliding(
     )
 
 
+def standing_heights(pose, contacts):
+    """The heights, world z, metres, at which the runtime lock has the feet of a LegPose (frames, legs) stand, from the
+    whole clip: MinimumHeights (legs,). ``toe`` is where toes are locked; no joint goes lower than it, or than the
+    source has it."""
+
+    def floor(points):
+        legs = range(points.shape[1])
+        return np.array([_height(points[:, leg, 2], contacts[:, leg], FLOOR_PERCENTILE) for leg in legs])
+
+    toe = grounds.toe_heights(pose.toe, contacts)
+    return leg_chain.MinimumHeights(floor(pose.heel), toe, floor(pose.toe_end))
+
+
 def _at_run_time(pelvis, pose, side, contacts, frame_rate, settings):
     """The Correction of toes that are locked frame by frame."""
-    heights = grounds.toe_heights(pose.toe, contacts)
-    targets, locked = foot_lock.lock(pose.toe, contacts, heights, 1.0 / frame_rate, settings.lock)
-    lowest = _minimum_heights(pose, contacts, heights)
+    heights = standing_heights(pose, contacts)
+    targets, locked = foot_lock.lock(pose.toe, contacts, heights.toe, 1.0 / frame_rate, settings.lock)
+    joints = ("heel", "toe", "toe_end")
+    lowest = leg_chain.MinimumHeights(
+        *(np.minimum(getattr(pose, joint)[..., 2], getattr(heights, joint)) for joint in joints)
+    )
     legs = leg_chain.solve(pose, _unless_still(targets, pose.toe), side, lowest, settings.chain)
     out_of_reach = locked & (legs.residual > OUT_OF_REACH)
-    return Correction(pelvis, legs, locked, heights, out_of_reach, 0, True, np.ones(contacts.shape))
+    return Correction(pelvis, legs, locked, heights.toe, out_of_reach, 0, True, np.ones(contacts.shape))
 
 
 def _unchanged(pelvis, pose, side, contacts, ground, settings):
@@ -265,7 +281,7 @@ def _lowest(pose, targets, turn, ground, contacts, leave, frame_rate, settings, 
         required = ground.under(points, joint) - points[..., 2]
         if not ground.level:
             required = np.where(required < _STEP, required, 0.0)
-        required = np.where(required > _STILL, np.minimum(required, leave), 0.0)
+        required = np.where(required > STILL, np.minimum(required, leave), 0.0)
         around = _around(required, cyclic), _around(flat, cyclic)
         up = _middle(lift.smooth(around[0], frame_rate, settings.terms.smoothing, around[1]), len(flat), cyclic)
         heights.append(np.where(up > 0.0, points[..., 2] + up, -np.inf))
@@ -316,7 +332,7 @@ def _stretches(pose, targets, turn, settings):
     wanted = rot.length(targets - _foot(pose, turn) - pose.hip)[..., 0]
     missing = np.maximum(wanted - _unsoftened(pose, settings, 0.0), 0.0)
     # It begins without a kink, so that the knee does not stop.
-    soft = max(_STRETCH_SOFTLY * settings.chain.softening, _STILL)
+    soft = max(_STRETCH_SOFTLY * settings.chain.softening, STILL)
     missing = np.where(missing < 2.0 * soft, missing**2 / (4.0 * soft), missing - soft)
     return 1.0 + np.minimum(missing / np.where(full > 0.0, full, np.inf), settings.stretch)
 
@@ -334,18 +350,7 @@ def _stretched(pose, stretch):
 
 def _unless_still(points, source):
     """Points (…, 3), and the source itself where they hardly differ."""
-    return np.where(np.abs(points - source).max(axis=-1, keepdims=True) < _STILL, source, points)
-
-
-def _minimum_heights(pose, contacts, ground):
-    """How low heel, toe and toe end may go (frames, legs): as low as the floor under them, or as the source itself
-    went, which is never corrected."""
-
-    def limit(points):
-        floor = [_height(points[:, leg, 2], contacts[:, leg], FLOOR_PERCENTILE) for leg in range(points.shape[1])]
-        return np.minimum(points[..., 2], floor)
-
-    return leg_chain.MinimumHeights(limit(pose.heel), np.minimum(pose.toe[..., 2], ground), limit(pose.toe_end))
+    return np.where(np.abs(points - source).max(axis=-1, keepdims=True) < STILL, source, points)
 
 
 def _height(heights, contact, percentile):

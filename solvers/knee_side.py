@@ -19,10 +19,14 @@ def side_vectors(pose, shin_frames):
     pose: LegPose (frames, legs). shin_frames: (frames, legs, 3, 3) world rotations of the bones that start at the
     knees. A leg that stays straight bends as its foot points: the knee goes forward.
     """
+    return np.einsum("flij,lj->fli", shin_frames, local_sides(pose, shin_frames))
+
+
+def local_sides(pose, shin_frames):
+    """The same (legs, 3) as the shin bones have them."""
     thigh, shin = rot.normalized(pose.knee - pose.hip), rot.normalized(pose.heel - pose.knee)
     local = np.einsum("flij,fli->lj", shin_frames, rot.cross(thigh, shin)) / len(thigh)
     forward = rot.cross(pose.toe - pose.heel, rot.normalized(pose.heel - pose.hip))
     by_foot = np.einsum("flij,fli->lj", shin_frames, forward)
     straight = rot.length(local) < _LEAST_BEND
-    local = rot.normalized(np.where(straight, by_foot, local), np.array([1.0, 0.0, 0.0]))
-    return np.einsum("flij,lj->fli", shin_frames, local)
+    return rot.normalized(np.where(straight, by_foot, local), np.array([1.0, 0.0, 0.0]))

@@ -20,7 +20,7 @@ from . import rotations as rot
 from . import two_bone
 
 # Share of the angle between foot and leg that a rising heel leaves.
-_LEAST_FOOT_ANGLE = 0.25
+LEAST_FOOT_ANGLE = 0.25
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _pivoted(hip, heel, toe, allowed, most):
     source_angle = np.arccos(np.clip(rot.dot(to_hip, to_heel) / product, -1.0, 1.0))
     # A foot in line with the leg can be turned no further, and the last degrees before it gain next to nothing and
     # would be taken at any speed: the heel stays out of the last quarter.
-    most_in_line = np.cos(_LEAST_FOOT_ANGLE * source_angle)
+    most_in_line = np.cos(LEAST_FOOT_ANGLE * source_angle)
     wanted_angle = np.arccos(np.clip((far**2 + foot**2 - allowed**2) / (2.0 * product), -1.0, most_in_line))
     turn = two_bone.soft_clamp(np.maximum(source_angle - wanted_angle, 0.0), most, 0.5 * most)
     angle = source_angle - turn

@@ -12,9 +12,9 @@ import numpy as np
 from . import rotations as rot
 
 # Lengths below this share of the leg's are taken as zero.
-_ZERO_LENGTH = 1e-9
+ZERO_LENGTH = 1e-9
 # Sine of a bend below which the plane of a leg is rounding.
-_STRAIGHT = 1e-6
+STRAIGHT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def solve(hip, knee, heel, target, side, passes=1):
         *(np.asarray(a, float) for a in (hip, knee, heel, target, side))
     )
     thigh, shin = rot.length(knee - hip), rot.length(heel - knee)
-    tiny = _ZERO_LENGTH * (thigh + shin)
+    tiny = ZERO_LENGTH * (thigh + shin)
 
     bend_hip = np.broadcast_to(rot.IDENTITY, (*hip.shape[:-1], 4))
     bend_knee = bend_hip
@@ -109,7 +109,7 @@ def _bend_axis(hip, knee, heel, axis):
     straight, or bends to the other side, so that a knee that is a little over-stretched comes forward and does not bend
     further back."""
     normal = rot.cross(rot.normalized(knee - hip), rot.normalized(heel - knee))
-    bent = (rot.length(normal) > _STRAIGHT) & (rot.dot(normal, axis) < 0.0)
+    bent = (rot.length(normal) > STRAIGHT) & (rot.dot(normal, axis) < 0.0)
     return np.where(bent, -rot.normalized(normal), axis)
 
 

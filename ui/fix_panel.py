@@ -81,7 +81,17 @@ def _draw_detection(layout, settings):
 
 
 def _draw_thresholds(layout, settings):
-    """The thresholds, each with a switch that has it chosen."""
+    draw_planted(layout, settings)
+    cleaned = layout.column(align=True)
+    cleaned.prop(settings, "vote")
+    cleaned.prop(settings, "smoothing")
+    level = cleaned.column(align=True)
+    level.active = settings.smoothing > 0.0
+    level.prop(settings, "level")
+
+
+def draw_planted(layout, settings):
+    """The thresholds below which a foot may be planted, each with a switch that has it chosen."""
     planted = layout.column(align=True)
     for name in ("velocity", "height", "floor"):
         row = planted.row(align=True)
@@ -89,12 +99,6 @@ def _draw_thresholds(layout, settings):
         value.active = not getattr(settings, f"auto_{name}")
         value.prop(settings, name)
         row.prop(settings, f"auto_{name}", text="", icon="AUTO")
-    cleaned = layout.column(align=True)
-    cleaned.prop(settings, "vote")
-    cleaned.prop(settings, "smoothing")
-    level = cleaned.column(align=True)
-    level.active = settings.smoothing > 0.0
-    level.prop(settings, "level")
 
 
 def _draw_whole_clip(layout, settings):

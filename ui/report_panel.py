@@ -9,7 +9,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..operators import properties, report_view
 from ..rig import contact_reports, results
 from ..solvers import reasons, report_table
-from .panel import FootlockSubPanel
+from .panel import FootlockSubPanel, draw_hint, draw_row
 
 _MM = 1000.0
 # A toe that is left further than this from its place, metres, is marked.
@@ -65,7 +65,7 @@ class FOOTLOCK_PT_report(FootlockSubPanel, bpy.types.Panel):
         state = _glance(context, armature, kept)
         settings = context.scene.footlock
         if kept is None:
-            _draw_hint(layout, "Detect Contacts lists them here")
+            draw_hint(layout, "Detect Contacts lists them here")
         else:
             if state != kept.state:
                 stale = layout.column(align=True)
@@ -75,7 +75,7 @@ class FOOTLOCK_PT_report(FootlockSubPanel, bpy.types.Panel):
                     settings,
                     stale.operator("footlock.update_report", text="Update", icon="FILE_REFRESH"),
                 )
-            _draw_hint(layout, "Contacts: mm from the toe's place")
+            draw_hint(layout, "Contacts: mm from the toe's place")
             column = layout.column()
             column.active = state == kept.state
             column.template_list("FOOTLOCK_UL_contacts", "", kept, "contacts", view, "index", rows=_ROWS)
@@ -143,8 +143,8 @@ def _draw_contact(layout, kept, item, context):
         ("From its place", item.away_before, item.residual),
     ):
         text = iface_("{:.2f} → {:.2f} mm") if after else iface_("{:.2f} mm")
-        _draw_row(layout, caption, text.format(*((_MM * before, _MM * left) if after else (_MM * before,))))
-    _draw_row(
+        draw_row(layout, caption, text.format(*((_MM * before, _MM * left) if after else (_MM * before,))))
+    draw_row(
         layout, "Over the floor", iface_("{:.2f} m/s, {:.1f} cm high").format(item.mean_speed, 100.0 * item.mean_height)
     )
     if item.missed:
@@ -152,18 +152,6 @@ def _draw_contact(layout, kept, item, context):
     row = contact_reports.row_of(kept, item)
     why = reasons.of_contact(row, kept.enter, kept.highest)
     _draw_wrapped(layout, why[:1].upper() + why[1:], context)
-
-
-def _draw_row(layout, caption, text):
-    row = layout.split(factor=0.4)
-    row.label(text=caption)
-    row.label(text=text, translate=False)
-
-
-def _draw_hint(layout, text):
-    row = layout.row()
-    row.active = False
-    row.label(text=text)
 
 
 def _draw_wrapped(layout, text, context):

@@ -222,7 +222,7 @@ class Registration(CleanFile):
                 if cls.bl_label != "Footlock":
                     self.assertEqual(cls.bl_parent_id, f"FOOTLOCK_PT_main{ending and f'_{ending}'}")
         closed = {cls.bl_label for cls in PANELS if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ())}
-        self.assertLessEqual({"Legs", "Floor", "Contacts", "Fix", "Overlay", "Advanced"}, closed)
+        self.assertLessEqual({"Legs", "Floor", "Contacts", "Fix", "Live Lock", "Overlay", "Advanced"}, closed)
         for label in ("Footlock", "Contacts", "Result"):
             self.assertEqual(len([cls for cls in PANELS if cls.bl_label == label]), 3, label)
 

@@ -187,7 +187,9 @@ def finish(status):
     os._exit(status)
 
 
-def main(arguments, steps=steps, limit=LIMIT):
+def main(arguments, steps=steps, prepare=None, limit=LIMIT):
+    """Run the steps of a test in the window; ``prepare`` is called before anything is registered.
+    limit: seconds."""
     shots = Path(next(argument for argument in arguments if not argument.startswith("--")))
     shots.mkdir(parents=True, exist_ok=True)
     footlock = import_footlock()
@@ -197,6 +199,8 @@ def main(arguments, steps=steps, limit=LIMIT):
         for cls in ui.classes:
             if "DEFAULT_CLOSED" in getattr(cls, "bl_options", ()):
                 cls.bl_options = set()
+    if prepare:
+        prepare()
     footlock.register()
     bpy.context.preferences.view.show_splash = False  # before the first redraw
     end = time.monotonic() + limit

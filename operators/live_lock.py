@@ -1,0 +1,76 @@
+"""Live Lock: the feet are locked while the clip plays, and Bake writes the same as keys."""
+
+import bpy
+
+from ..rig import live, live_legs, mapping
+from ..solvers import contacts, foot_lock, foot_skate, leg_chain
+from ..solvers.errors import FootlockError
+from . import remove_sliding
+from .base import ActionOperator
+
+
+def settings(scene):
+    """The live_legs.Settings that stand in the panel."""
+    given = scene.footlock
+    return live_legs.Settings(
+        foot_lock.FootLockSettings(given.lock_distance, given.unlock_distance, given.blend_time),
+        leg_chain.LegChainSettings(softening=given.softening),
+        contacts.ThresholdSettings(
+            None if given.auto_velocity else given.velocity, None if given.auto_height else given.height, given.vote
+        ),
+        None if given.auto_floor else given.floor,
+        given.unit,
+    )
+
+
+class FOOTLOCK_OT_live_lock(ActionOperator, bpy.types.Operator):
+    bl_idname = "footlock.live_lock"
+    bl_label = "Live Lock"
+    bl_description = (
+        "Lock planted feet while the clip plays, as a game would, by the settings below. No key is written;"
+        " scrubbing backwards or jumping begins anew"
+    )
+    bl_options = {"REGISTER"}  # nothing that could be undone is changed
+
+    @classmethod
+    def poll(cls, context):
+        armature = context.object
+        return (armature is not None and live.is_on(armature)) or super().poll(context)
+
+    def run(self, context, armature):
+        if live.is_on(armature):
+            live.stop(armature)
+            return "Live Lock is off; the pose is as it was."
+        live.start(context.scene, armature, mapping.of(armature), settings)
+        by = "their contact curves" if live.by_curves(armature) else "the thresholds under Live Lock"
+        return f"Live Lock is on, feet are planted by {by}: play the clip."
+
+
+class FOOTLOCK_OT_bake_live(ActionOperator, bpy.types.Operator):
+    bl_idname = "footlock.bake_live"
+    bl_label = "Bake"
+    bl_description = (
+        "Write what Live Lock shows as keys, from the first frame on, and switch it off: as Remove Sliding does with"
+        " the method Runtime. Where there are no contact curves, feet are planted by the thresholds below"
+    )
+
+    def run(self, context, armature):
+        given, legs = settings(context.scene), mapping.of(armature)
+        found = live_legs.labels(context.scene, armature, legs, given)
+        if found is not None and not found.any():
+            raise FootlockError(
+                "No foot is planted by these thresholds: raise the speed or height, or click Detect Contacts first."
+            )
+        done = remove_sliding.remove(
+            context.scene,
+            armature,
+            legs,
+            foot_skate.Settings("runtime", given.chain, given.lock),
+            given.unit,
+            found,
+            remove_sliding.Options(result=context.scene.footlock.result),
+        )
+        live.stop(armature)
+        mapping.remember(armature, legs)
+        mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
+        return remove_sliding.sentence(legs, done)
