@@ -92,14 +92,15 @@ class Ends(LiveCase):
             return sorted(dir(bpy.types.Scene)), sorted(dir(bpy.types.Object)), sorted(dir(bpy.ops.footlock))
 
         before = modules()
-        for _ in range(20):
-            footlock.unregister()
-            self.assertEqual(handlers(), self.handlers)
-            footlock.register()
-            self.switched_on()
         footlock.unregister()
-        self.is_clean()
+        without = handlers()
         footlock.register()
+        for _ in range(20):
+            self.switched_on()
+            footlock.unregister()
+            self.assertEqual(handlers(), without)
+            footlock.register()
+            self.is_clean()
         self.assertEqual(modules(), before)
 
     def test_unregister_puts_the_pose_back(self):

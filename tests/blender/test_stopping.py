@@ -83,11 +83,18 @@ def control_rig():
     return rig
 
 
+def plain(value):
+    """The value of a custom property without Blender's own objects, whose text tells where they are in memory."""
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
 def state():
     """All that a stopped run must leave alone, to the byte."""
     found = rigs.everything()
     for action in bpy.data.actions:
-        own = {name: getattr(value, "to_dict", lambda value=value: value)() for name, value in action.items()}
+        own = {name: plain(value) for name, value in action.items()}
         found["action", action.name, "more"] = (repr(own), action.use_fake_user)
         for slot, held in rigs.containers(action):
             found["order", action.name, slot] = [(one.data_path, one.array_index) for one in held.fcurves]
