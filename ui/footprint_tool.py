@@ -48,7 +48,7 @@ class FOOTLOCK_OT_grab_footprint(bpy.types.Operator):
     bl_idname = "footlock.grab_footprint"
     bl_label = "Grab Footprint"
     bl_description = "Select the contact of the footprint under the mouse; drag to move it, with Ctrl to turn it"
-    bl_options = {"INTERNAL"}
+    bl_options = {"UNDO", "INTERNAL"}
 
     def invoke(self, context, event):
         found = print_at(context, (event.mouse_region_x, event.mouse_region_y))
@@ -122,7 +122,7 @@ class FOOTLOCK_OT_grab_footprint(bpy.types.Operator):
         armature = context.object
         if armature is None or armature.name != self._armature:
             return {"CANCELLED"}
-        # It may go on beside the interface, and is a step of undo of its own.
+        # It may go on beside the interface, and is a step of undo of its own, so that this one makes none.
         bpy.ops.footlock.move_footprint(
             "INVOKE_DEFAULT",
             True,
@@ -131,7 +131,7 @@ class FOOTLOCK_OT_grab_footprint(bpy.types.Operator):
             offset=tuple(self._offset * self._unit),
             turn=self._turn,
         )
-        return {"FINISHED"}
+        return {"CANCELLED"}
 
 
 classes = (FOOTLOCK_OT_grab_footprint, FOOTLOCK_GT_footprints, FOOTLOCK_GGT_footprints)

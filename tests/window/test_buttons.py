@@ -38,6 +38,12 @@ def import_footlock():
     return module
 
 
+def long_work_is_running():
+    from footlock.operators import long_work
+
+    return long_work.is_running()
+
+
 class Window:
     """The first window, its viewport, and what a hand does there. The steps yield the seconds until the next."""
 
@@ -77,7 +83,10 @@ class Window:
         for value in ("PRESS", "RELEASE"):
             self.window.event_simulate(type="LEFTMOUSE", value=value, x=x, y=y)
             yield 0.2
-        yield 1.5
+        yield 0.3
+        while long_work_is_running():
+            yield 0.2
+        yield 1.2
 
     def leave(self):
         """Move from the sidebar into the viewport. A button under the mouse is not drawn anew: greyed, it stays so."""
@@ -185,6 +194,20 @@ def finish(status):
     print("1 passed, 0 failed" if status == 0 else "0 passed, 1 failed", flush=True)
     sys.stderr.flush()
     os._exit(status)
+
+
+def only(name):
+    """A function that leaves the first panel and one of its own, open, so that the buttons of that have a place that
+    does not depend on the others."""
+
+    def prepare():
+        from footlock import ui
+
+        kept = ("FOOTLOCK_PT_main", "FOOTLOCK_PT_presets", name)
+        ui.classes = tuple(cls for cls in ui.classes if not issubclass(cls, bpy.types.Panel) or cls.__name__ in kept)
+        next(cls for cls in ui.classes if cls.__name__ == name).bl_options = set()
+
+    return prepare
 
 
 def main(arguments, steps=steps, prepare=None, limit=LIMIT):

@@ -185,4 +185,4 @@ def press(window):
 
 
 if __name__ == "__main__":
-    hand.main(sys.argv[sys.argv.index("--") + 1 :], steps, LIMIT)
+    hand.main(sys.argv[sys.argv.index("--") + 1 :], steps, limit=LIMIT)

@@ -16,22 +16,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import test_buttons
 
 # Pixels from the top of the sidebar to the middle of the toggle, where no other sub-panel is there.
-TOGGLE = 232
+TOGGLE = 277
 FRAMES = 100
 LIMIT = 180.0  # seconds
 # Seconds of the blend, and by how much a toe may slide that stands, metres.
 BLEND, STANDS = 0.1, 1e-4
-
-
-def only_live():
-    """Leave the main panel and Live Lock, open, so that the button has a place of its own."""
-    from footlock import ui
-
-    panels = [cls for cls in ui.classes if issubclass(cls, bpy.types.Panel)]
-    ui.classes = tuple(
-        cls for cls in ui.classes if cls not in panels or cls.__name__ in ("FOOTLOCK_PT_main", "FOOTLOCK_PT_live")
-    )
-    ui.live_panel.FOOTLOCK_PT_live.bl_options = set()
 
 
 class Shown:
@@ -156,4 +145,4 @@ def steps(window):
 
 
 if __name__ == "__main__":
-    test_buttons.main(sys.argv[sys.argv.index("--") + 1 :], steps, only_live, LIMIT)
+    test_buttons.main(sys.argv[sys.argv.index("--") + 1 :], steps, test_buttons.only("FOOTLOCK_PT_live"), LIMIT)

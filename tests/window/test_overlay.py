@@ -234,4 +234,4 @@ def redraw(window, count):
 
 
 if __name__ == "__main__":
-    buttons.main(sys.argv[sys.argv.index("--") + 1 :], steps, LIMIT)
+    buttons.main(sys.argv[sys.argv.index("--") + 1 :], steps, limit=LIMIT)
