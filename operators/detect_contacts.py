@@ -191,7 +191,7 @@ def sentence(legs, found):
         for leg, count, share in zip(legs.legs, summary.counts, summary.shares, strict=True)
     ]
     floors = " and ".join(dict.fromkeys(f"{100.0 * height:.1f}" for height in found.ground))
-    return f"{', '.join(parts)}; floor {floors} cm, enter {found.enter:.2f} m/s; {root_words(found.fit)}."
+    return f"{', '.join(parts)}; floor {floors} cm, planted below {found.enter:.2f} m/s; {root_words(found.fit)}."
 
 
 def root_words(fit):

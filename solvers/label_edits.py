@@ -37,7 +37,7 @@ def freed(values, first, last):
 def deleted(values, at):
     """Without the contact at a frame."""
     run = contact_at(values, at)
-    return run and _filled(values, *run, 0.0)
+    return _filled(values, run[0], run[1], 0.0) if run else None
 
 
 def split(values, at):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Footprints in a real window: a click selects the contact, a drag moves it and the result follows, Ctrl Z takes it back.
+"""Footprints in a real window: a click selects the contact, a drag moves it and the result follows, Ctrl Z undoes that.
 
 Runs as test_buttons.py does, whose docstring says how.
 """
