@@ -29,6 +29,7 @@ class Contacts(FootlockSubPanel):
         settings = context.scene.footlock
         armature = armature_of(context)
         _draw_edits(layout.column(align=True), armature.data.footlock, context.scene)
+        _draw_footprint(layout, armature)
         action = action_of(armature)
         if action is not None and armature.data.footlock.found_action == action.name:
             _draw_found(layout, armature.data.footlock)
@@ -63,6 +64,29 @@ def _draw_edits(layout, mapping, scene):
         for by, icon in _SHIFTS:
             button = row.operator("footlock.edit_contact", text="", icon=icon)
             button.edit, button.leg, button.by = "SHIFT", index, by
+
+
+def _draw_footprint(layout, armature):
+    """What can be done to the footprint that is selected in the viewport."""
+    selected, legs = armature.footlock_selected, armature.data.footlock.legs
+    if not 0 <= selected.leg < len(legs):
+        if len(legs):
+            draw_hint(layout, "Click a footprint to select it, drag it to move it")
+        return
+    box = layout.box().column(align=True)
+    text = iface_("Footprint of {}, frame {:.0f}").format(leg_name(legs[selected.leg]), selected.frame)
+    box.label(text=text, translate=False)
+    row = box.row(align=True)
+    for idname, icon, given in (
+        ("footlock.edit_contact", "X", {"edit": "FREE"}),
+        ("footlock.edit_contact", "BACK", {"edit": "SHIFT", "by": -1}),
+        ("footlock.edit_contact", "FORWARD", {"edit": "SHIFT", "by": 1}),
+        ("footlock.reset_footprint", "LOOP_BACK", {}),
+    ):
+        button = row.operator(idname, text="", icon=icon)
+        button.leg, button.frame = selected.leg, selected.frame
+        for name, value in given.items():
+            setattr(button, name, value)
 
 
 def _draw_found(layout, found):

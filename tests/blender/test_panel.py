@@ -441,6 +441,19 @@ class States(CleanFile):
         )
 
 
+    def test_the_selected_footprint_has_buttons(self):
+        armature = load_clip()
+        bpy.ops.footlock.detect_contacts()
+        self.assertIn("Click a footprint to select it, drag it to move it", drawn(CONTACTS).said)
+        armature.footlock_selected.leg, armature.footlock_selected.frame = 1, 42.0
+        layout = drawn(CONTACTS)
+        self.assertIn("Footprint of Right, frame 42", layout.said)
+        reset = layout.buttons["footlock.reset_footprint"][0]
+        self.assertEqual((reset.leg, reset.frame), (1, 42.0))
+        armature.footlock_selected.leg = 7
+        self.assertNotIn("footlock.reset_footprint", drawn(CONTACTS).buttons)
+
+
 class Presets(CleanFile):
     """Presets of settings, by Blender's own operators."""
 
