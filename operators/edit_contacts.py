@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
 
 from ..rig import clip as clips
-from ..rig import contact_property, curves, footprints, mapping, names, sources
+from ..rig import contact_property, curves, footprints, mapping, names, nla, sources
 from ..rig.contact_property import PROTECTED
 from ..rig.stepwise import part
 from ..solvers import contact_report, label_edits
@@ -43,13 +43,14 @@ _NOTHING = {
 @dataclass(frozen=True)
 class Labels:
     """Contact curves of an action: ``values`` (frames, legs) at ``frames`` (n,) of it, at ``frame_rate`` Hz; ``at``:
-    the index of the frame that is edited."""
+    the index of the frame that is edited; ``time``: where in the scene the frames are."""
 
     legs: names.LegMap
     frames: np.ndarray
     values: np.ndarray
     frame_rate: float
     at: int
+    time: nla.StripTime
 
 
 def labels(scene, armature, frame):
@@ -67,7 +68,7 @@ def labels(scene, armature, frame):
     values = contact_property.weights(armature, legs, frames)
     values = np.zeros((len(frames), len(legs.legs))) if values is None else values
     rate = clips.frame_rate(scene) / (step * time.scale)
-    return Labels(legs, frames, values, rate, int(np.abs(frames - at).argmin()))
+    return Labels(legs, frames, values, rate, int(np.abs(frames - at).argmin()), time)
 
 
 class ContactOperator(LongWork, ActionOperator):
@@ -215,11 +216,12 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
             raise FootlockError(
                 f"The range ends at frame {self.range_end}, before it starts at {self.range_start}: set its end later."
             )
-        return (int(np.abs(found.frames - frame).argmin()) for frame in (self.range_start, self.range_end))
+        ends = found.time.to_action([self.range_start, self.range_end])
+        return (int(np.abs(found.frames - frame).argmin()) for frame in ends)
 
     def _frames(self, found):
         """By how many of the clip's frames a contact is shifted."""
-        return round(self.by / (found.frames[1] - found.frames[0]))
+        return round(self.by / (found.time.scale * (found.frames[1] - found.frames[0])))
 
 
 class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):

@@ -217,6 +217,9 @@ def removing(
             if finishing is not None:
                 yield from part(finishing(done), at.lay, 1.0)
         if options.from_source and options.result != results.LAYER:
+            if unedited is None and options.result == results.NEW:
+                # It has begun with the action that it is a copy of, whatever the source of that is.
+                sources.forget(armature)
             sources.seal(armature, bones)
     return done
 
@@ -410,6 +413,10 @@ def removing_as_set(scene, armature, legs, given, edit=None):
     if given.method == "offline":
         # The panel shows these for the whole clip only.
         options = _options(scene, given)
+    if edit:
+        # The result that is there is brought up to date, whatever the next one shall be.
+        copied = results.original(armature.animation_data.action) is not None
+        options = replace(options, result=results.NEW if copied else results.IN_PLACE)
     known = contact_reports.find(armature)
     detection = detect_contacts.Settings.of_text(known.settings if known else "")
 

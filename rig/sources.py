@@ -23,16 +23,16 @@ _FAKE_USER, _INFLUENCE = "footlock_compared_fake_user", "footlock_compared_influ
 
 
 def of(armature):
-    """(action, handle of the slot) of what was corrected: the source of the action in use, or the action of which it is
-    a copy or a layer; None without."""
+    """(action, handle of the slot) of what was corrected: the source of the action in use, which a copy of that has,
+    too, or the action of which it is a copy or a layer; None without."""
     action = results.subject(armature)
     if action is None:
         return None
-    base = results.original(action)
-    if base is not None:
-        return base, action[results.SLOT]
     found = action.get(_key(_SOURCE, armature))
-    return (found, compat.slot_handle(armature)) if isinstance(found, bpy.types.Action) else None
+    if isinstance(found, bpy.types.Action):
+        return found, compat.slot_handle(armature)
+    base = results.original(action)
+    return None if base is None else (base, action[results.SLOT])
 
 
 def unedited(armature):

@@ -149,6 +149,25 @@ class AtThePlayhead(EditCase):
         np.testing.assert_array_equal(after[start : start + 5, 0], 0.0)
         self.assertEqual(after[start + 5, 0], 1.0)
 
+    def test_frames_of_the_scene_in_a_tweaked_strip(self):
+        data = self.armature.animation_data
+        action, before = data.action, self.now()
+        data.action = None
+        strip = data.nla_tracks.new().strips.new("Strip", 101, action)
+        if compat.LAYERED:
+            strip.action_slot = action.slots[0]
+        strip.scale = 2.0
+        data.nla_tracks.active = data.nla_tracks[0]
+        strip.select = True
+        data.use_tweak_mode = True
+        start = int(np.flatnonzero(np.diff(before[:, 0]) > 0)[0]) + 1  # of an array; the action begins at frame 1
+        self.edit("SHIFT", leg=0, frame=101.0 + 2.0 * start, by=2)
+        after = self.now()
+        self.assertEqual((after[start, 0], after[start + 1, 0]), (0.0, 1.0))
+        self.edit("FREE", leg=0, use_range=True, range_start=101, range_end=101 + 2 * 30)
+        np.testing.assert_array_equal(self.now()[:31, 0], 0.0)
+        np.testing.assert_array_equal(self.now()[31:, 0], after[31:, 0])
+
 
 class Result(EditCase):
     def test_it_follows_the_contacts(self):
@@ -185,6 +204,17 @@ class Result(EditCase):
         bpy.ops.ed.undo()
         self.armature = bpy.context.object
         np.testing.assert_array_equal(self.toes(self.armature), before)
+
+    def test_it_stays_the_kind_of_result_that_it_is(self):
+        for result, other in (("IN_PLACE", "LAYER"), ("NEW", "IN_PLACE")):
+            self.run_removal(result=result)
+            action, count = self.armature.animation_data.action, len(bpy.data.actions)
+            self.scene.footlock.result = other
+            span = self.contact()
+            self.edit("FREE", span[0], leg=0)
+            self.assertGreater(np.ptp(self.toe(0, span), axis=0).max(), 1e-2)
+            self.edit("PLANT", leg=0, use_range=True, range_start=span[0], range_end=span[1])
+            self.assertEqual((self.armature.animation_data.action, len(bpy.data.actions)), (action, count), result)
 
     def test_what_cannot_be_updated_is_said(self):
         self.run_removal()

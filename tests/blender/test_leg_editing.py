@@ -11,7 +11,7 @@ from blender import rigs
 from blender.mapped import ROWS, MappingCase, build, labels, stored
 
 from footlock.rig import mapping, presets
-from footlock.ui import panel
+from footlock.ui import legs_panel
 
 
 class Mirror(MappingCase):
@@ -104,7 +104,7 @@ class Presets(MappingCase):
                 run(name="none")
         with self.assertRaisesRegex(RuntimeError, "has no name"):
             bpy.ops.footlock.save_leg_preset(name=" ")
-        self.assertTrue(issubclass(panel.FOOTLOCK_MT_leg_presets, bpy.types.Menu))
+        self.assertTrue(issubclass(legs_panel.FOOTLOCK_MT_leg_presets, bpy.types.Menu))
 
 
 class Kept(clips.InFolder):

@@ -10,12 +10,11 @@ import numpy as np
 from blender import rigs, test_bad_input
 from blender.test_actions import FRAMES, TOES, ActionCase
 from blender.test_batch import run
-from blender.test_panel import drawn
+from blender.test_panel import FIX, MAIN, RESULT, drawn
 
 from footlock.operators import remove_sliding
 from footlock.rig import clip as reading
 from footlock.rig import compat, contact_property, correction, mapping, results
-from footlock.ui import panel
 
 HALVES = FRAMES[:-1] + 0.5
 refused = test_bad_input.Refused.refused
@@ -311,7 +310,7 @@ class Layer(ResultCase):
 
 class InThePanel(ResultCase):
     def main(self):
-        return drawn(panel.FOOTLOCK_PT_main)
+        return drawn(MAIN)
 
     def test_the_way_back_is_there_when_there_is_one(self):
         self.walker()
@@ -322,10 +321,10 @@ class InThePanel(ResultCase):
                 self.assertIn("footlock.revert", self.main().buttons)
                 self.assertEqual("Influence" in self.main().said, slider)
                 self.assertNotIn("footlock.bake_nla", self.main().buttons)
-                self.assertIsNotNone(drawn(panel.FOOTLOCK_PT_result))
+                self.assertIsNotNone(drawn(RESULT))
                 bpy.ops.footlock.revert()
                 self.assertNotIn("footlock.revert", self.main().buttons)
-                self.assertIsNone(drawn(panel.FOOTLOCK_PT_result))
+                self.assertIsNone(drawn(RESULT))
 
     def test_the_slider_shows_at_once(self):
         armature = self.walker()
@@ -343,10 +342,9 @@ class InThePanel(ResultCase):
     def test_the_buttons_pass_the_result_that_is_set(self):
         self.walker()
         bpy.context.scene.footlock.result = "LAYER"
-        buttons = self.main().buttons
-        for name in ("fit_root", "remove_sliding"):
-            self.assertEqual(buttons[f"footlock.{name}"][0].result, "LAYER")
-        self.assertIn("Result", drawn(panel.FOOTLOCK_PT_removal).said)
+        for name, shown in (("fit_root", FIX), ("remove_sliding", MAIN)):
+            self.assertEqual(drawn(shown).buttons[f"footlock.{name}"][0].result, "LAYER")
+        self.assertIn("Result", drawn(FIX).said)
 
 
 class Shared(ResultCase):
@@ -438,7 +436,7 @@ class OfAnotherFile(ResultCase):
         armature = self.linked("object")
         pattern = "linked from another file .* click Copy Action"
         refused(self, pattern, [bpy.ops.footlock.detect_contacts, bpy.ops.footlock.fit_root])
-        self.assertIn("footlock.copy_action", drawn(panel.FOOTLOCK_PT_main).buttons)
+        self.assertIn("footlock.copy_action", drawn(MAIN).buttons)
         source = self.toes(armature)
         linked = armature.animation_data.action
         self.assertEqual(bpy.ops.footlock.copy_action(), {"FINISHED"})
