@@ -18,6 +18,8 @@ from .long_work import LongWork
 
 # How long a contact is that is made at the playhead, seconds.
 _LENGTH = 0.2
+# No footprint is moved so far on purpose, metres, or turned, radians.
+_FARTHEST = 1000.0
 _EDITS = (
     ("PLANT", "Plant", "A new contact from this frame on, or over the range"),
     ("FREE", "Free", "No contact at this frame, which is deleted as a whole, or in the range"),
@@ -245,6 +247,8 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
             raise FootlockError(
                 "The runtime lock holds feet where they land: set Method to Whole Clip to move footprints."
             )
+        if not (np.abs([*self.offset, self.turn]) < _FARTHEST).all():
+            raise FootlockError(f"A footprint moves by up to {_FARTHEST:g} m, and turns by an angle: give it less.")
         found = self._labels(context, armature)
         leg = found.legs.legs[self.leg]
         run = label_edits.contact_at(found.values[:, self.leg], found.at)
@@ -258,7 +262,7 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
         toe = np.median(clip.leg_pose().toe[run[0] : run[1], self.leg], axis=0)
         there = toe if old.place is None else footprints.world(clip, old)
         place = footprints.in_armature(clip, old.frame, there + np.array([*self.offset[:2], 0.0]))
-        new = replace(old, place=place, lift=old.lift + self.offset[2], turn=old.turn + self.turn)
+        new = replace(old, place=place, lift=old.lift + self.offset[2], turn=_turned(old.turn + self.turn))
         edit = _placing(armature, found, [*footprints.without(placed, leg.bearer, span), new])
         said = yield from part(self._writing(context, armature, edit), 0.2, 1.0)
         return f"The footprint of {leg.label} moved.{said}"
@@ -282,6 +286,11 @@ class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
             raise FootlockError("No footprint was moved by hand here: choose another one.")
         said = yield from self._writing(context, armature, _placing(armature, found, placed))
         return f"{count} footprints are where they were found.{said}"
+
+
+def _turned(angle):
+    """The same turn by no more than half of a whole one."""
+    return float(np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi)
 
 
 def _placing(armature, found, placed):

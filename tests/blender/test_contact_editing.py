@@ -268,6 +268,12 @@ class Footprints(EditCase):
         np.testing.assert_allclose(heading() - before, 0.3, atol=0.02)
         np.testing.assert_allclose(self.toe(0, self.span), toe, atol=1e-4)
 
+    def test_whole_turns_are_none(self):
+        before = self.toes(self.armature)
+        self.move(turn=4.0 * np.pi)
+        self.assertAlmostEqual(footprints.stored(self.armature)[0].turn, 0.0, places=5)
+        np.testing.assert_allclose(self.toes(self.armature), before, atol=1e-4)
+
     def test_reset(self):
         before = self.toes(self.armature)
         self.move(offset=(0.03, -0.02, 0.01), turn=0.2)
@@ -301,6 +307,16 @@ class Footprints(EditCase):
     def test_refusals(self):
         with self.assertRaisesRegex(RuntimeError, "No footprint is chosen"):
             bpy.ops.footlock.move_footprint(offset=(0.1, 0.0, 0.0))
+        stored, now = footprints.stored(self.armature), rigs.everything()
+        for odd in (np.nan, np.inf, -np.inf, 1e8):
+            for axis in range(3):
+                offset = np.where(np.arange(3) == axis, odd, 0.0)
+                with self.assertRaisesRegex(RuntimeError, "moves by up to 1000 m"):
+                    bpy.ops.footlock.move_footprint(leg=0, frame=float(self.span[0]), offset=tuple(offset))
+        for odd in (np.nan, np.inf):
+            with self.assertRaisesRegex(RuntimeError, "turns by an angle"):
+                bpy.ops.footlock.move_footprint(leg=0, frame=float(self.span[0]), turn=odd)
+        self.assertEqual((footprints.stored(self.armature), rigs.everything()), (stored, now))
         with self.assertRaisesRegex(RuntimeError, "has no contact in this frame"):
             bpy.ops.footlock.move_footprint(leg=0, frame=float(self.span[0] - 1), offset=(0.1, 0.0, 0.0))
         self.scene.footlock.method = "runtime"
