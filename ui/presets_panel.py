@@ -25,8 +25,9 @@ class FOOTLOCK_OT_add_preset(AddPresetBase, bpy.types.Operator):
     bl_idname = "footlock.add_preset"
     bl_label = "Add Preset"
     preset_menu = "FOOTLOCK_PT_presets"
-    preset_defines = ("settings = bpy.context.scene.footlock",)
-    preset_values = tuple(f"settings.{name}" for name in KEPT)
+    # Whole paths, since Blender 4.3 cannot define names for these under Python 3.13, as Debian has it.
+    preset_defines = ()
+    preset_values = tuple(f"bpy.context.scene.footlock.{name}" for name in KEPT)
     preset_subdir = _FOLDER
 
 
