@@ -197,8 +197,7 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
         if self.use_range and self.edit in ("PLANT", "FREE"):
             first, last = self._range(found)
             edit = label_edits.planted if self.edit == "PLANT" else label_edits.freed
-            new = edit(values, first, last)
-            return None if new is None or np.array_equal(new, values) else new
+            return edit(values, first, last)
         if self.edit == "PLANT":
             return label_edits.made(values, at, round(_LENGTH * found.frame_rate))
         if self.edit == "SHIFT":

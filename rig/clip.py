@@ -8,7 +8,7 @@ import numpy as np
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.leg_chain import LegPose
-from . import compat, curves, kinematics, names, nla, stepping, units
+from . import compat, curves, key_grid, kinematics, names, nla, stepping, units
 from .controls import BAKE, PARENTS, Controls, acting, limb_bones
 from .stepwise import Step, finish, job, part, plain
 
@@ -17,9 +17,6 @@ from .stepwise import Step, finish, job, part, plain
 _TOE_LENGTHS = (0.02, 0.35)
 # The same for a foot without a toe bone.
 _FOOT_LENGTHS = (0.08, 0.6)
-_LEAST_FRAMES = 3
-# More than two hours at 60 Hz: a key so far from the others was not meant.
-_MOST_FRAMES = 500_000
 # Scales along the axes that differ by more than this share make another shape of the character.
 _UNIFORM = 1e-3
 
@@ -138,7 +135,7 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     bones = _bones(armature, limbs | beside)
     nla.check(armature, limbs)
     time = nla.time(armature)
-    frames, step = _frames(armature, paths)
+    frames, step = key_grid.frames(armature, paths)
     posed = _posing(scene, armature, bones, paths, frames, time, driven_by)
     channels, poses, world, influences = yield from part(posed, 0.0, 0.8)
     _check_world(armature, world)
@@ -166,7 +163,7 @@ def grid(armature):
     """The frames (n,) of an armature's action that ``read`` would read, and the StripTime by which they are in the
     scene. Raises FootlockError where there is no clip."""
     _check_usable(armature)
-    return _frames(armature, curves.by_path(armature))[0], nla.time(armature)
+    return key_grid.frames(armature, curves.by_path(armature))[0], nla.time(armature)
 
 
 def reading_halfway(scene, armature, clip):
@@ -328,50 +325,6 @@ def _bones(armature, names_of):
         )
         for bone in ordered
     )
-
-
-def _frames(armature, paths):
-    """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further
-    than a frame apart (a clip at 120 Hz may be in a scene at 24), otherwise every frame from the first to the
-    last."""
-    keyed = [
-        curve
-        for (path, _), curve in paths.items()
-        if len(curve.keyframe_points) and not curves.is_own(path) and curves.is_valid(armature, path)
-    ]
-    at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
-    name = armature.animation_data.action.name
-    if not at:
-        raise FootlockError(f"The action “{name}” has no keys for “{armature.name}”: choose another action.")
-    ranges = np.array([curve.range() for curve in keyed])
-    if not np.isfinite(ranges).all():
-        raise FootlockError(
-            f"The action “{name}” has a key at a frame that is not a number: delete it in the"
-            " Graph Editor and run again."
-        )
-    first, last = ranges[:, 0].min(), ranges[:, 1].max()
-    if last - first > _MOST_FRAMES:
-        raise FootlockError(
-            f"The action “{name}” goes from frame {first:g} to {last:g}, which is more than {_MOST_FRAMES} frames:"
-            " delete the key that is far from the others."
-        )
-    longest = max(at, key=len)
-    step = (longest[-1] - longest[0]) / max(len(longest) - 1, 1)
-    grid = longest[0] + step * np.arange(len(longest))
-    dense = len(longest) > 2 and step <= 1.0 + curves.SAME_FRAME and np.abs(longest - grid).max() < curves.SAME_FRAME
-    if not dense:
-        longest, step = np.arange(np.floor(first), np.ceil(last) + 1.0), 1.0
-    elif first < longest[0] - curves.SAME_FRAME or last > longest[-1] + curves.SAME_FRAME:
-        # Another curve goes on: the same grid, as far as that.
-        before = np.ceil((longest[0] - first) / step - curves.SAME_FRAME)
-        after = np.ceil((last - longest[0]) / step - curves.SAME_FRAME)
-        longest = longest[0] + step * np.arange(-before, after + 1.0)
-    if len(longest) < _LEAST_FRAMES:
-        raise FootlockError(
-            f"The action “{name}” has {len(longest)} frames, and sliding shows from {_LEAST_FRAMES} on:"
-            " choose a longer action."
-        )
-    return longest, step
 
 
 def _sampling(armature, bone, paths, frames):

@@ -10,13 +10,13 @@ from enum import Enum
 import bpy
 import numpy as np
 
-from ..solvers import contact_report
+from ..solvers import contact_report, contacts
 from ..solvers.errors import FootlockError
 from . import compat, curves, results
 
 NAME, SPEED, HEIGHT = curves.OWN_PROPERTIES
 # A value above this is a contact.
-LEVEL = 0.5
+LEVEL = contacts.PLANTED_ABOVE
 # The value of a foot that slides on purpose.
 SLIDES = -1.0
 # Property of the action: what the curves of a detection were, by the path of each.

@@ -195,14 +195,6 @@ def to_scene(armature, frames):
         return frames
 
 
-def to_action(armature, frame):
-    """The frame of the action that is at one of the scene."""
-    try:
-        return float(nla.time(armature).to_action(frame))
-    except FootlockError:
-        return frame
-
-
 def _shown(armature):
     """(action, number of its slot) that an armature shows; (None, 0) without."""
     data = armature.animation_data

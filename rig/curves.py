@@ -283,10 +283,7 @@ def motion(curve):
     points.foreach_get("interpolation", kinds)
     parts.append(kinds.tobytes())
     shaped = (kinds == _INTERPOLATION["BEZIER"]).any()
-    for name in ("co", "handle_left", "handle_right") if shaped else ("co",):
-        array = np.empty(len(points) * 2, np.float32)
-        points.foreach_get(name, array)
-        parts.append(array.tobytes())
+    parts += [array.tobytes() for array in attributes(points, VALUES if shaped else VALUES[:1]).values()]
     return b"".join(parts)
 
 

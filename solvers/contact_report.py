@@ -11,8 +11,6 @@ from . import arguments, contacts
 
 # What made a contact, and what a leg's labels are from: a detection, a person, a file; and why a leg has none.
 FOUND, HAND, FILE, MUTED, ABSENT = ORIGINS = ("found", "hand", "file", "muted", "absent")
-# A foot is planted where its weight is above this.
-_LEVEL = 0.5
 # What is left of two contacts differs where it does by so much, metres: less nobody sees.
 _SEEN = 1e-4
 # The median place is found to this, metres, or after so many steps.
@@ -144,7 +142,7 @@ def measure(motion):
     missed = np.zeros(flat, bool) if motion.out_of_reach is None else np.asarray(motion.out_of_reach, bool)
     if missed.shape != flat or len(motion.origins) != flat[1]:
         raise ValueError(f"out_of_reach and origins of toes {flat} expected, got {missed.shape}, {motion.origins}")
-    planted = weights > _LEVEL
+    planted = weights > contacts.PLANTED_ABOVE
     slid, left = _steps(toes, planted), None if after is None else _steps(after, planted)
     away = np.zeros(flat)
     rows = []

@@ -18,6 +18,8 @@ _RATE = 60.0
 _RATE_TOLERANCE = 0.02
 # The floor is where the toes are when they are lowest, but for this share of frames, which may be noise.
 FLOOR_PERCENTILE = 5.0
+# A foot is planted where the weight of its contact is above this.
+PLANTED_ABOVE = 0.5
 # What ``nearest`` chooses from: m/s, and metres.
 _VELOCITIES = np.geomspace(0.1, 2.0, 19)
 _HEIGHTS = (0.03, 0.05, 0.07, 0.15)

@@ -11,7 +11,7 @@ import numpy as np
 from . import foot_lock, foot_turn, leg_chain, lift, slide_removal
 from . import ground as grounds
 from . import rotations as rot
-from .contacts import FLOOR_PERCENTILE, runs
+from .contacts import FLOOR_PERCENTILE, PLANTED_ABOVE, runs
 from .ground import Ground
 
 # A planted toe further than this from its place (metres) is out of reach.
@@ -120,7 +120,7 @@ def remove_sliding(
             f" got {np.shape(pelvis)} and {np.shape(pose.toe)}"
         )
     if settings.method == "runtime":
-        return _at_run_time(pelvis, pose, side, contacts > 0.5, frame_rate, settings)
+        return _at_run_time(pelvis, pose, side, contacts > PLANTED_ABOVE, frame_rate, settings)
     ground = ground or Ground.of_contacts(pose, contacts > 0.0)
     if not (contacts > 0.0).any():
         return _unchanged(pelvis, pose, side, contacts, ground, settings)

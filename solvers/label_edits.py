@@ -8,8 +8,6 @@ import numpy as np
 
 from . import contacts
 
-_PLANTED = 0.5
-
 
 def contact_at(values, at):
     """(first, one past the last) index of the contact at a frame, or None."""
@@ -18,7 +16,7 @@ def contact_at(values, at):
 
 def planted(values, first, last):
     """A contact from one frame to another, both included; it joins those that it meets."""
-    return _filled(values, first, last + 1, 1.0)
+    return _changed(values, _filled(values, first, last + 1, 1.0))
 
 
 def made(values, at, length):
@@ -91,7 +89,7 @@ def shifted(values, at, by):
 
 def runs(values):
     """(first, one past the last) index of each contact."""
-    return [(int(first), int(stop)) for first, stop in contacts.runs(np.asarray(values) > _PLANTED)]
+    return [(int(first), int(stop)) for first, stop in contacts.runs(np.asarray(values) > contacts.PLANTED_ABOVE)]
 
 
 def _filled(values, first, stop, value):

@@ -125,7 +125,7 @@ def _foot(report, leg, top, most):
     labels = high.top + _HEIGHT + _GAP
     slide = _Axes(labels + _LABELS + _REACH + _GAP, _SLIDE, 0.0, most)
     bottom = slide.top + _SLIDE
-    planted = weights > 0.5
+    planted = weights > contacts.PLANTED_ABOVE
     yield f'<text x="{LEFT:.0f}" y="{top + 20:.1f}" font-size="14" font-weight="bold">{_text(_leg(report, leg))}</text>'
     for axes in (fast, high, slide):
         yield _spans(planted, axes.top, axes.size, _TINT)

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from .contact_report import ABSENT, FILE, FOUND, HAND, MUTED
+from .contacts import PLANTED_ABOVE
 
-# A foot is planted where its weight is above this, and held in full from that one on.
-_LEVEL, _WHOLE = 0.5, 0.999
+# A foot is held in full from this weight on.
+_WHOLE = 0.999
 # Why a foot that is slow and low is free all the same.
 _NOT_LIKE_ONE = "slow and low enough, but too short for a contact, or nothing stands on it"
 # A contact may pass its levels within.
@@ -31,7 +32,7 @@ class Frame:
 
 def of_frame(leg, frame):
     """A sentence of why a leg, by its label, is planted or free in a Frame."""
-    planted = frame.weight > _LEVEL
+    planted = frame.weight > PLANTED_ABOVE
     if frame.weight < 0.0:
         what = "sliding on purpose"
     elif 0.0 < frame.weight < _WHOLE:

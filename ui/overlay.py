@@ -35,13 +35,14 @@ _KEPT = 8
 @dataclass(frozen=True)
 class Built:
     """What is drawn of the Trails of an armature. ``made_of``: what must be the same for it to be drawn again.
-    ``states`` (n - 1, legs) of the steps; ``labelled``: indices of the prints that have a mark. ``chunks`` with their
-    ``centres`` and ``radii``. ``colours``, and of them those by state, ``table``, and by leg, ``feet``. ``strength`` of
-    all, ``away`` of paths. ``batches``: what the graphics card has of it."""
+    ``states`` (n - 1, legs) of the steps, ``frame_states`` (n, legs); ``labelled``: indices of the prints that have a
+    mark. ``chunks`` with their ``centres`` and ``radii``. ``colours``, and of them those by state, ``table``, and by
+    leg, ``feet``. ``strength`` of all, ``away`` of paths. ``batches``: what the graphics card has of it."""
 
     made_of: tuple
     trails: trails.Trails
     states: np.ndarray
+    frame_states: np.ndarray
     prints: footprints.Footprints
     labelled: np.ndarray
     chunks: list
@@ -229,8 +230,7 @@ def _draw_dots(context, made, projection, size):
         return
     places, seen = footprints.project(shown.at(frame)[3], projection, size)
     index = round(shown.index(frame))
-    planted, around = shown.planted[index], made.states[max(index - 1, 0) : index + 1]
-    state = np.where(planted, np.maximum(around.max(axis=0), foot_states.PLANTED), foot_states.FREE)
+    state = made.frame_states[index]
     radius = _DOT * context.preferences.system.ui_scale
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     if "disc" not in made.batches:
@@ -327,11 +327,12 @@ def built(armature, entry, settings):
 
 def _build(made_of, shown, strength, by_frame, colours):
     prints = overlay_arrays.prints(shown)
-    chunks = overlay_arrays.chunks(shown, prints)
+    chunks, states = overlay_arrays.chunks(shown, prints), overlay_arrays.step_states(shown)
     return Built(
         made_of,
         shown,
-        overlay_arrays.step_states(shown),
+        states,
+        foot_states.of_frames(states, shown.planted),
         prints,
         overlay_arrays.slides(prints, shown.unit),
         chunks,

@@ -18,8 +18,8 @@ from ..rig import nla, results, sources
 _BUTTON_SCALE = 1.5
 # Share of the width that captions take, as in Blender's own panels.
 _CAPTION = 0.4
-# Pixels that a letter takes on average at a resolution scale of 1, and letters in a line where there is no region.
-_LETTER, _LETTERS = 6.5, 40
+# Pixels that a letter takes on average at a resolution scale of 1, and the fewest letters of a line.
+_LETTER, _LEAST_LETTERS = 6.5, 20
 # The editors, by what the names of the panels in them end with.
 _EDITORS = {"": "VIEW_3D", "_dope_sheet": "DOPESHEET_EDITOR", "_graph": "GRAPH_EDITOR"}
 
@@ -121,12 +121,15 @@ def draw_row(layout, caption, text):
 
 def draw_text(layout, text, context):
     """A text in as many lines as it takes in the region."""
-    region = context.region
-    scale = context.preferences.system.ui_scale
-    letters = int(region.width / (_LETTER * scale)) if region is not None and region.width > 1 else _LETTERS
     layout.scale_y = 0.8
-    for line in textwrap.wrap(text, max(letters, 20)):
+    for line in wrapped(text, context, _LETTER):
         layout.label(text=line, translate=False)
+
+
+def wrapped(text, context, letter):
+    """The lines of a text that fit into the region, where a letter takes about so many pixels at a scale of 1."""
+    region, scale = context.region, context.preferences.system.ui_scale or 1.0  # 0 without a window
+    return textwrap.wrap(text, max(int((region.width if region else 0) / (letter * scale)), _LEAST_LETTERS))
 
 
 def _draw_subject(layout, armature, scene):

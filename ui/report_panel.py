@@ -1,6 +1,5 @@
 """The list of contacts, worst first: choosing one goes to its worst frame."""
 
-import textwrap
 import time
 
 import bpy
@@ -9,7 +8,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..operators import properties, report_view
 from ..rig import contact_reports, results
 from ..solvers import reasons, report_table
-from .panel import FootlockSubPanel, draw_hint, draw_row
+from .panel import FootlockSubPanel, draw_hint, draw_row, wrapped
 
 _MM = 1000.0
 # A toe that is left further than this from its place, metres, is marked.
@@ -19,7 +18,7 @@ _SHARE = 0.02
 # Widths of the columns of the list, as parts of what is left.
 _LEG, _FRAMES = 0.24, 0.42
 # About so many letters of a sentence fit into the panel's width, pixels of one letter.
-_LETTER, _LEAST_LETTERS = 8.0, 20
+_LETTER = 8.0
 _ROWS = 6
 # Millimetres from which on tenths are left out.
 _WHOLE = 100.0
@@ -156,9 +155,6 @@ def _draw_contact(layout, kept, item, context):
 
 def _draw_wrapped(layout, text, context):
     """Lines that fit into the panel, of a text with one or several."""
-    region = context.region
-    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
-    letters = max(int((region.width if region else 0) / (_LETTER * scale)), _LEAST_LETTERS)
     for sentence in text.split("\n"):
-        for i, line in enumerate(textwrap.wrap(sentence, letters)):
+        for i, line in enumerate(wrapped(sentence, context, _LETTER)):
             layout.label(text=line, icon="BLANK1" if i else "DOT", translate=False)
