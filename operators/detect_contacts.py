@@ -70,9 +70,9 @@ class Detection:
 
 def detecting(scene, armature, legs, settings=Settings(), unit=0.0):
     """Steps that detect the contacts of an armature's action, without writing anything, and return the Detection:
-    those of its source where it was corrected (``sources.unedited``), for feet that are held look planted. Without a
+    those of its source where it was corrected (``sources.beginning``), for feet that are held look planted. Without a
     single contact where no foot is planted. They raise FootlockError for a rig or action that cannot be read."""
-    source = sources.unedited(armature)
+    source = sources.beginning(armature)
     with sources.shown(armature, source):
         clip = yield from part(clips.reading(scene, armature, legs, unit), 0.0, 0.6)
     found = yield from part(job("detecting contacts", judge, clip, settings), 0.6, 0.95)

@@ -288,8 +288,8 @@ class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
 
 
 def _turned(angle):
-    """The same turn by no more than half of a whole one."""
-    return float(np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi)
+    """The same turn by no more than half of a whole one, so far as a property in single precision tells it."""
+    return round(float(np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi), 6) + 0.0
 
 
 def _placing(armature, found, placed):

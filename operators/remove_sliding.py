@@ -125,7 +125,8 @@ def removing(
     or there is no contact curve.
     """
     unedited = sources.unedited(armature) if options.from_source and options.result != results.LAYER else None
-    source = unedited if options.span is None else None
+    begins = options.span is None and not armature.animation_data.use_tweak_mode
+    source = unedited if begins else None
     with sources.shown(armature, source):
         driven_by = controls.of(armature, legs)
         left = correction.check(armature, legs, driven_by, options.only_keys, settings.stretch > 0.0)

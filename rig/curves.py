@@ -50,6 +50,14 @@ def bone_and_property(data_path):
     return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else (None, data_path)
 
 
+def rename_bone(curve, names):
+    """Let a curve go by the name that its bone has now: old → new."""
+    bone, _ = bone_and_property(curve.data_path)
+    if bone in names:
+        old, new = (f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in (bone, names[bone]))
+        curve.data_path = new + curve.data_path[len(old) :]
+
+
 def is_own(data_path):
     """True for the path of a curve that a detection wrote."""
     return data_path.endswith(tuple(f'"]["{name}"]' for name in OWN_PROPERTIES))
@@ -268,11 +276,21 @@ def _apply(settings, modifier):
             setattr(modifier, name, settings[name])
     for name, value in settings.items():
         if name == "control_points":
-            for frame, least, most in value:
-                point = modifier.control_points.add(frame)
-                point.min, point.max = least, most
+            _set_control_points(modifier, value)
         else:
             setattr(modifier, name, value)
+
+
+def _set_control_points(modifier, values):
+    """Give an envelope points (frame, least, most), in the order of their frames.
+
+    Never one by one: Blender's update takes such a point for a modifier, reads beyond its end, and crashes where what
+    is there looks like one that repeats the curve (seen on 4.3)."""
+    points = modifier.control_points
+    for frame, _, _ in values:
+        points.add(frame)
+    points.foreach_set("min", np.array([least for _, least, _ in values], np.float32))
+    points.foreach_set("max", np.array([most for _, _, most in values], np.float32))
 
 
 def motion(curve):

@@ -36,18 +36,24 @@ def of(armature):
 
 
 def unedited(armature):
-    """What ``of`` says where another run may begin there: the curves that the correction read are still those that it
-    left. None where a person has edited them, in tweak mode, and without a source."""
-    found, data = of(armature), armature.animation_data
-    if found is None or data.action is None or data.use_tweak_mode:
+    """What ``of`` says where the curves that the correction read are still those that it left. None where a person has
+    edited them, and without a source."""
+    found = of(armature)
+    if found is None or armature.animation_data.action is None:
         return None
-    known = _known(armature)
-    return found if known and known["state"] == _state(armature, set(known["bones"])) else None
+    known = _follow(armature, armature.animation_data.action, found)
+    return found if known and known["state"] == _state(armature, known["bones"], known["names"]) else None
+
+
+def beginning(armature):
+    """What ``unedited`` says where another run can begin there: not in tweak mode, where no other action can be
+    shown."""
+    return None if armature.animation_data.use_tweak_mode else unedited(armature)
 
 
 @contextmanager
 def shown(armature, source):
-    """While this lasts the armature has the action of ``source``, as ``unedited`` gives it, or its own by None."""
+    """While this lasts the armature has the action of ``source``, as ``beginning`` gives it, or its own by None."""
     if source is None:
         yield
         return
@@ -65,7 +71,7 @@ def shown(armature, source):
 
 @contextmanager
 def begun(armature, source, keeps):
-    """While this lasts the action in use is corrected, from what it is in ``source``, as ``unedited`` gives it, or by
+    """While this lasts the action in use is corrected, from what it is in ``source``, as ``beginning`` gives it, or by
     None from what it is; with ``keeps`` that is its source afterwards, in place of an earlier one. Where it fails all
     is as it was."""
     if source is None and not keeps:
@@ -77,7 +83,7 @@ def begun(armature, source, keeps):
     for name in [name for name in copy.keys() if name.startswith((_SOURCE, _CORRECTED))]:  # noqa: SIM118
         del copy[name]
     before = copy, compat.slot_handle(armature)
-    bones = set(_known(armature)["bones"]) if source is not None else set()
+    bones = _known(armature)["bones"] if source is not None else ()
     try:
         if source is not None:
             _put_back(armature, source, bones)
@@ -96,14 +102,17 @@ def begun(armature, source, keeps):
 
 def seal(armature, bones):
     """Note what the curves of ``bones``, names of those that a correction read, are after it."""
-    bones = sorted(bones)
-    known = {"bones": bones, "state": _state(armature, set(bones))}
+    found = {name: _place(armature.data.bones[name]) for name in sorted(bones)}
+    known = {"bones": found, "names": {}, "state": _state(armature, found, {})}
     armature.animation_data.action[_key(_CORRECTED, armature)] = json.dumps(known)
 
 
 def revert(armature):
-    """Put the source back into the action that was corrected in place, and forget it; returns that action."""
-    _put_back(armature, of(armature), set(_known(armature)["bones"]))
+    """Put the source back into the action that was corrected in place, and forget it; returns that action. Raises
+    FootlockError, with nothing changed, where bones that it moves are gone."""
+    source = of(armature)
+    known = _followed(armature, armature.animation_data.action, source)
+    _put_back(armature, source, known["bones"])
     forget(armature)
     armature.update_tag(refresh={"TIME"})
     return armature.animation_data.action
@@ -131,11 +140,13 @@ def in_place(armature):
 
 
 def compared(armature):
-    """The corrected action in whose place an armature shows the source, or None."""
-    # Up to 4.5 a look at a property that is not set makes it.
-    if armature.animation_data is None or not armature.is_property_set("footlock_compared"):
+    """The corrected action in whose place an armature shows the source, or None: where another action was assigned
+    since, too."""
+    corrected, data = _set_aside(armature), armature.animation_data
+    if corrected is None or data is None or data.action is None:
         return None
-    return armature.footlock_compared
+    source = corrected.get(_key(_SOURCE, armature)) or results.original(corrected)
+    return corrected if data.action == source else None
 
 
 def shows_source(armature):
@@ -145,16 +156,20 @@ def shows_source(armature):
 
 
 def compare(armature):
-    """Show the source in place of the correction, or the correction again, at once. Raises FootlockError in tweak mode,
-    and where nothing was corrected."""
+    """Show the source in place of the correction, or the correction again, at once. Raises FootlockError, with nothing
+    changed, in tweak mode, where nothing was corrected, and where bones that it moves are gone."""
     data = armature.animation_data
     corrected, found = compared(armature), results.layer(armature)
     if data is not None and data.use_tweak_mode:
         raise FootlockError("A strip is being tweaked: leave tweak mode (Tab in the NLA Editor) and compare again.")
     if corrected is not None:
-        compat.assign(armature, corrected, compat.slot_handle(armature))
-        corrected.use_fake_user = corrected.pop(_FAKE_USER, False)
+        slot = compat.slot_handle(armature)
+        _followed(armature, corrected, (data.action, slot))
+        compat.assign(armature, corrected, slot)
         armature.property_unset("footlock_compared")
+        # Another armature that shares the action may show the source still.
+        if not any(_set_aside(ob) == corrected for ob in bpy.data.objects):
+            corrected.use_fake_user = corrected.pop(_FAKE_USER, False)
     elif found:
         action = found[1].action
         before = results.influence(armature)
@@ -166,8 +181,10 @@ def compare(armature):
         if source is None:
             raise FootlockError(f"“{armature.name}” was not corrected yet: click Remove Sliding first.")
         corrected = data.action
+        _followed(armature, corrected, source)
         # Nothing else may use it meanwhile, and Blender does not save what nothing uses.
-        corrected[_FAKE_USER] = corrected.use_fake_user
+        if _FAKE_USER not in corrected:
+            corrected[_FAKE_USER] = corrected.use_fake_user
         corrected.use_fake_user = True
         armature.footlock_compared = corrected
         compat.assign(armature, *source)
@@ -190,15 +207,74 @@ def _put_back(armature, source, bones):
             curves.copy(curve, made)
 
 
-def _known(armature):
-    """What was noted of the action in use: "bones" and "state"; None without."""
-    found = armature.animation_data.action.get(_key(_CORRECTED, armature))
+def _set_aside(ob):
+    """The corrected action that an object has noted for its comparison, or None. Up to 4.5 a look at a property that is
+    not set makes it."""
+    return ob.footlock_compared if ob.is_property_set("footlock_compared") else None
+
+
+def _known(armature, action=None):
+    """What was noted of an action, the one in use without: "bones", their names and places at rest; "names": what those
+    were called that have another name now; and "state". None without."""
+    found = (action or armature.animation_data.action).get(_key(_CORRECTED, armature))
     return json.loads(found) if isinstance(found, str) else None
 
 
-def _state(armature, bones):
+def _followed(armature, corrected, source):
+    """What ``_follow`` says. Raises FootlockError where bones are gone."""
+    known = _follow(armature, corrected, source)
+    if known is None and _known(armature, corrected) is not None:
+        raise FootlockError(
+            f"Bones of “{armature.name}” that its correction moves were removed or made anew since: undo that (Ctrl Z)"
+            " and try again."
+        )
+    return known
+
+
+def _follow(armature, corrected, source):
+    """What is known of a ``corrected`` action, its curves and those of its ``source`` under the names that bones have
+    now: Blender itself renames bones in actions that are in use only. None where bones are gone, or nothing is known.
+
+    A bone that is not called so any more is the one that is in its place at rest.
+    """
+    known = _known(armature, corrected)
+    if known is None:
+        return None
+    bones = armature.data.bones
+    gone = [name for name in known["bones"] if name not in bones]
+    if not gone:
+        return known
+    free = {tuple(_place(bone)): bone.name for bone in bones if bone.name not in known["bones"]}
+    renamed = {name: free.get(tuple(known["bones"][name])) for name in gone}
+    if None in renamed.values():
+        return None
+    used = {ob.animation_data.action for ob in bpy.data.objects if ob.animation_data}
+    for action, slot in ((corrected, compat.slot_handle(armature)), source):
+        if action in used or action.library is not None:
+            continue  # renamed by Blender, or not to be
+        held = compat.held_by(action, slot)
+        for curve in held.fcurves if held else ():
+            curves.rename_bone(curve, renamed)
+    known["bones"] = {renamed.get(name, name): place for name, place in known["bones"].items()}
+    for old, new in renamed.items():
+        known["names"][new] = known["names"].pop(old, old)
+    corrected[_key(_CORRECTED, armature)] = json.dumps(known)
+    return known
+
+
+def _place(bone):
+    """Where a bone is at rest, its roll included, so far as single precision tells it."""
+    return [round(number, 5) + 0.0 for row in bone.matrix_local for number in row] + [round(bone.length, 5)]
+
+
+def _state(armature, bones, names):
+    """What the curves of bones are, by what these were called."""
+    found = []
+    for (path, index), curve in _curves(compat.channels(armature), bones).items():
+        bone, channel = curves.bone_and_property(path)
+        found.append(((names.get(bone, bone), channel, index), curve))
     digest = hashlib.sha1(usedforsecurity=False)
-    for key, curve in sorted(_curves(compat.channels(armature), bones).items()):
+    for key, curve in sorted(found, key=lambda one: one[0]):
         digest.update(repr(key).encode() + curves.digest(curve))
     return digest.hexdigest()
 

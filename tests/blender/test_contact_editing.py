@@ -269,10 +269,11 @@ class Footprints(EditCase):
         np.testing.assert_allclose(self.toe(0, self.span), toe, atol=1e-4)
 
     def test_whole_turns_are_none(self):
+        self.move(turn=0.0)  # the contact is given its place, and other feet may find another way to it
         before = self.toes(self.armature)
         self.move(turn=4.0 * np.pi)
-        self.assertAlmostEqual(footprints.stored(self.armature)[0].turn, 0.0, places=5)
-        np.testing.assert_allclose(self.toes(self.armature), before, atol=1e-4)
+        self.assertEqual(footprints.stored(self.armature)[0].turn, 0.0)
+        np.testing.assert_allclose(self.toes(self.armature), before, atol=1e-6)
 
     def test_reset(self):
         before = self.toes(self.armature)

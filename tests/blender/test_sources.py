@@ -10,6 +10,9 @@ from blender.test_results import ResultCase
 
 from footlock.rig import compat, curves, results, sources
 
+# Bones whose heads tell where the legs are.
+NAMED = ("toe.L", "toe.R", "shin.L", "shin.R")
+
 
 def others(armature):
     """All curves but those of contacts, as plain data."""
@@ -95,7 +98,8 @@ class Again(SourceCase):
                 setattr(modifier, name, value)
             if kind == "ENVELOPE":
                 for frame in (5.0, 30.0):
-                    modifier.control_points.add(frame).max = 0.4
+                    modifier.control_points.add(frame)
+                modifier.control_points.foreach_set("max", [0.4, 0.3])
         before = others(self.armature)
         played = curves.sample(curve, FRAMES)
         self.remove()
@@ -113,6 +117,98 @@ class Again(SourceCase):
         self.remove()  # with feet that are held all the time
         bpy.ops.footlock.detect_contacts(replace_edited=True)
         self.assertEqual({key: rigs.dump_curve(curve) for key, curve in paths.items()}, found)
+
+
+class Renamed(SourceCase):
+    """Bones get other names after the correction; Blender itself renames them in actions in use only."""
+
+    NAMES = {"thigh.L": "MyThigh.L", "pelvis": 'Hips "2"', "toe.R": "Ball"}
+
+    def rename(self):
+        for old, new in self.NAMES.items():
+            self.armature.data.bones[old].name = new
+
+    def moved(self):
+        """Heads (frames, bones, 3) of toes and knees, whatever they are called."""
+        bones = self.armature.data.bones
+        names = [name if name in bones else self.NAMES[name] for name in NAMED]
+        return rigs.evaluated(self.armature, FRAMES, names)[0]
+
+    def test_revert(self):
+        before = self.moved()
+        self.remove()
+        self.rename()
+        bpy.ops.footlock.revert()
+        np.testing.assert_allclose(self.moved(), before, atol=1e-6)
+        self.assertEqual(len(others(self.armature)), len(self.before))
+
+    def test_compare_and_back(self):
+        before = self.moved()
+        self.remove()
+        after = self.moved()
+        self.rename()
+        for _ in range(2):
+            bpy.ops.footlock.compare()
+            np.testing.assert_allclose(self.moved(), before, atol=1e-6)
+            bpy.ops.footlock.compare()
+            np.testing.assert_allclose(self.moved(), after, atol=1e-6)
+
+    def test_while_the_source_is_shown(self):
+        before = self.moved()
+        self.remove()
+        after = self.moved()
+        bpy.ops.footlock.compare()
+        self.rename()
+        bpy.ops.footlock.compare()
+        np.testing.assert_allclose(self.moved(), after, atol=1e-6)
+        bpy.ops.footlock.revert()
+        np.testing.assert_allclose(self.moved(), before, atol=1e-6)
+
+    def test_another_run_begins_with_the_source(self):
+        self.remove()
+        source, after = sources.of(self.armature), self.moved()
+        self.rename()
+        for leg in self.armature.data.footlock.legs:
+            for part in ("thigh", "toe"):
+                setattr(leg, part, self.NAMES.get(getattr(leg, part), getattr(leg, part)))
+        self.armature.data.footlock.pelvis = self.NAMES["pelvis"]
+        self.remove()
+        self.assertEqual(sources.of(self.armature), source)
+        np.testing.assert_allclose(self.moved(), after, atol=1e-6)
+
+    def test_bones_that_are_gone(self):
+        self.remove()
+        bpy.context.view_layer.objects.active = self.armature
+        bpy.ops.object.mode_set(mode="EDIT")
+        self.armature.data.edit_bones.remove(self.armature.data.edit_bones["toe.L"])
+        bpy.ops.object.mode_set(mode="OBJECT")
+        now = rigs.everything()
+        for run in (bpy.ops.footlock.revert, bpy.ops.footlock.compare):
+            with self.assertRaisesRegex(RuntimeError, "were removed or made anew since"):
+                run()
+        self.assertEqual(rigs.everything(), now)
+
+
+class TweakMode(SourceCase):
+    def test_the_source_stays(self):
+        before = self.toes(self.armature)
+        self.remove()
+        source, data = sources.of(self.armature), self.armature.animation_data
+        action = data.action
+        data.action = None
+        strip = data.nla_tracks.new().strips.new("Strip", 1, action)
+        if compat.LAYERED:
+            strip.action_slot = action.slots[0]
+        data.nla_tracks.active = data.nla_tracks[0]
+        strip.select = True
+        data.use_tweak_mode = True
+        self.assertEqual(bpy.ops.footlock.remove_sliding(), {"FINISHED"})
+        self.assertEqual(sources.of(self.armature), source)
+        data.use_tweak_mode = False
+        data.nla_tracks.remove(data.nla_tracks[0])
+        compat.assign(self.armature, action)
+        bpy.ops.footlock.revert()
+        np.testing.assert_allclose(self.toes(self.armature), before, atol=1e-6)
 
 
 class WayBack(SourceCase):
@@ -246,6 +342,51 @@ class Compare(SourceCase):
         self.assertFalse(sources.shows_source(self.armature))
         with self.assertRaisesRegex(RuntimeError, "Nothing was corrected"):
             bpy.ops.footlock.compare()
+
+    def test_another_action_ends_it(self):
+        self.remove()
+        corrected, data = self.armature.animation_data.action, self.armature.animation_data
+        self.compare()
+        mine = bpy.data.actions.new("Mine")
+        data.action = mine
+        self.assertFalse(sources.shows_source(self.armature))
+        with self.assertRaisesRegex(RuntimeError, "Nothing was corrected"):
+            bpy.ops.footlock.compare()
+        self.assertEqual(data.action, mine)
+        data.action = None
+        with self.assertRaisesRegex(RuntimeError, "Nothing was corrected"):
+            bpy.ops.footlock.compare()
+        self.assertIsNone(data.action)
+        self.assertTrue(corrected.use_fake_user)  # or it would be gone with the file
+        compat.assign(self.armature, corrected)
+        self.compare()
+        self.compare()
+        self.assertEqual(data.action, corrected)
+        self.assertFalse(corrected.use_fake_user)
+
+    def test_the_fake_user_is_what_it_was(self):
+        for two in (lambda: self.armature.copy(), None):
+            for had in (True, False):
+                bpy.ops.footlock.remove_sliding()
+                action = self.armature.animation_data.action
+                action.use_fake_user = had
+                if two:  # that share the action, and compare in any order
+                    other = two()
+                    bpy.context.scene.collection.objects.link(other)
+                    for ob in (self.armature, other, self.armature, other):
+                        bpy.context.view_layer.objects.active = ob
+                        self.compare()
+                else:  # or of which one is made from the other meanwhile
+                    self.compare()
+                    other = self.armature.copy()
+                    bpy.context.scene.collection.objects.link(other)
+                    for ob in (self.armature, other):
+                        bpy.context.view_layer.objects.active = ob
+                        self.compare()
+                self.assertEqual(action.use_fake_user, had)
+                self.assertEqual({ob.animation_data.action for ob in (self.armature, other)}, {action})
+                bpy.data.objects.remove(other)
+                bpy.context.view_layer.objects.active = self.armature
 
     def test_nothing_to_compare(self):
         with self.assertRaisesRegex(RuntimeError, "Nothing was corrected"):
