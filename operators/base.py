@@ -89,3 +89,10 @@ def legs_note(legs):
     """What is said of legs that a person should look at: where there is one only, or no name told which they are."""
     note = f" Only one leg ({legs.legs[0].label}) is mapped." if len(legs.legs) == 1 else ""
     return f"{note} The legs were found by the shape of the skeleton: check them under Legs." if legs.by_shape else note
+
+
+def moved_note(count):
+    """What is said of footprints that stand where a person has put them."""
+    if not count:
+        return ""
+    return " 1 footprint stays where it was put." if count == 1 else f" {count} footprints stay where they were put."

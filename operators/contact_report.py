@@ -10,7 +10,7 @@ from bpy_extras.io_utils import ExportHelper
 from ..rig import contact_property, contact_reports, mapping, results, whole_file
 from ..solvers import plot_svg, reasons, report_table
 from ..solvers.errors import FootlockError
-from . import detect_contacts, report_view, reporting
+from . import chosen_file, detect_contacts, report_view, reporting
 from .base import ActionOperator, ArmatureOperator
 from .properties import ClipProperties
 
@@ -162,7 +162,7 @@ class _ToFile(_OfReport, ExportHelper):
 
     def write(self, text):
         """Write the file in one step; returns its path."""
-        path = Path(bpy.path.abspath(self.filepath))
+        path = chosen_file.path(self.filepath)
         whole_file.write(path, [text.encode("utf-8", "replace")])
         return path
 

@@ -8,13 +8,13 @@ import bpy
 import numpy as np
 
 from ..rig import clip as clips
-from ..rig import contact_property, mapping, root, sources, trail_cache, trails
+from ..rig import contact_property, footprints, mapping, root, sources, trail_cache, trails
 from ..rig.contact_property import State
 from ..rig.stepwise import job, part, plain
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
 from . import reporting
-from .base import ActionOperator, legs_note
+from .base import ActionOperator, legs_note, moved_note
 from .long_work import LongWork
 from .properties import THRESHOLDS, DetectionProperties
 
@@ -146,6 +146,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, LongWork, ActionOperator,
             contact_property.remove_judged(armature, legs)
         mapping.remember(armature, legs)
         weights, origins = contact_property.weights(armature, legs, frames), contact_property.origins(armature, legs)
+        moved = footprints.prune(armature, legs, frames, weights)
         report = reporting.of_detection(armature, legs, found, weights, origins)()
         reporting.store(context.scene, armature, found.clip, report, settings)
         # What is said is of the curves as they are now, kept ones and other frames included.
@@ -153,7 +154,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, LongWork, ActionOperator,
         mapping.store_found(armature, found)
         if not found.of_source:
             trail_cache.put(context.scene, armature, trails.of_action(armature, found.clip))
-        return f"{sentence(legs, found)}{_kept_note(legs, kept)}{legs_note(legs)}"
+        return f"{sentence(legs, found)}{_kept_note(legs, kept)}{moved_note(moved)}{legs_note(legs)}"
 
     def _settings(self):
         """The Settings. A script that gives thresholds and no mode means them to be used."""

@@ -62,7 +62,7 @@ def labels(scene, armature, frame):
     frames, time = clips.grid(armature)
     at = float(time.to_action(frame))
     step = frames[1] - frames[0]
-    if not frames[0] - step < at < frames[-1] + step:
+    if not frames[0] - 0.5 * step < at < frames[-1] + 0.5 * step:
         first, last = time.to_scene(frames[[0, -1]])
         raise FootlockError(
             f"Frame {frame:g} is outside the action, which goes from {first:g} to {last:g}: move the playhead into it."
@@ -105,6 +105,8 @@ class ContactOperator(LongWork, ActionOperator):
         scene, legs = context.scene, mapping.of(armature)
         try:
             done = yield from remove_sliding.removing_as_set(scene, armature, legs, scene.footlock, edit)
+        except remove_sliding.EditRefused:
+            raise
         except FootlockError as error:
             edit.write()
             mapping.forget(armature)
@@ -142,18 +144,18 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
     def work(self, context, armature):
         found = self._labels(context, armature)
         which = range(len(found.legs.legs)) if self.leg < 0 else [self.leg]
-        edited = {i: new for i in which if (new := self._edited(found, found.values[:, i])) is not None}
-        if not edited:
-            who = found.legs.legs[self.leg].label if self.leg >= 0 else "No leg"
-            words = _NOTHING[self.edit] if self.leg >= 0 else "has anything to edit in this frame"
-            raise FootlockError(f"{who} {words}: move the playhead.")
         states = contact_property.states(armature, found.legs)
-        for i in edited:
+        edited = {i: new for i in which if (new := self._edited(found, found.values[:, i])) is not None}
+        for i in edited or which:
             if states[i] in PROTECTED:
                 leg = found.legs.legs[i].label
                 raise FootlockError(
                     f"The contact curve of {leg} is {states[i].value}: unlock and unmute it to edit it."
                 )
+        if not edited:
+            who = found.legs.legs[self.leg].label if self.leg >= 0 else "No leg"
+            words = _NOTHING[self.edit] if self.leg >= 0 else "has anything to edit in this frame"
+            raise FootlockError(f"{who} {words}: move the playhead.")
         said = yield from self._writing(context, armature, self._edit(armature, found, edited))
         counts = ", ".join(
             f"{found.legs.legs[i].label} {len(label_edits.runs(new))} contacts" for i, new in edited.items()
@@ -218,6 +220,13 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
                 f"The range ends at frame {self.range_end}, before it starts at {self.range_start}: set its end later."
             )
         ends = found.time.to_action([self.range_start, self.range_end])
+        half = 0.5 * (found.frames[1] - found.frames[0])
+        if ends[1] < found.frames[0] - half or ends[0] > found.frames[-1] + half:
+            first, last = found.time.to_scene(found.frames[[0, -1]])
+            raise FootlockError(
+                f"The range, frames {self.range_start} to {self.range_end}, is outside the action, which goes from"
+                f" {first:g} to {last:g}: set it there."
+            )
         return (int(np.abs(found.frames - frame).argmin()) for frame in ends)
 
     def _frames(self, found):
@@ -263,6 +272,7 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
         place = footprints.in_armature(clip, old.frame, there + np.array([*self.offset[:2], 0.0]))
         new = replace(old, place=place, lift=old.lift + self.offset[2], turn=_turned(old.turn + self.turn))
         edit = _placing(armature, found, [*footprints.without(placed, leg.bearer, span), new])
+        edit = replace(edit, check=lambda done: _check_reach(done, found.legs, self.leg, span))
         said = yield from part(self._writing(context, armature, edit), 0.2, 1.0)
         return f"The footprint of {leg.label} moved.{said}"
 
@@ -290,6 +300,12 @@ class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
 def _turned(angle):
     """The same turn by no more than half of a whole one, so far as a property in single precision tells it."""
     return round(float(np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi), 6) + 0.0
+
+
+def _check_reach(done, legs, leg, span):
+    """Raise EditRefused where a leg does not reach a contact, from one frame to another, in most of its frames."""
+    if done.out_of_reach[curves.within(done.clip.frames, span), leg].mean() > 0.5:
+        raise remove_sliding.EditRefused(f"{legs.legs[leg].label} does not reach that far: move the footprint less.")
 
 
 def _placing(armature, found, placed):

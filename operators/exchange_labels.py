@@ -1,7 +1,5 @@
 """Contacts out of and into the action: as a JSON file, and as pose markers for sounds and game events."""
 
-from pathlib import Path
-
 import bpy
 import numpy as np
 from bpy.props import StringProperty
@@ -12,6 +10,7 @@ from ..rig import contact_property, labels, mapping, markers
 from ..rig.contact_property import PROTECTED, State
 from ..solvers import contacts
 from ..solvers.errors import FootlockError
+from . import chosen_file
 from .base import ActionOperator
 from .properties import ClipProperties
 
@@ -65,7 +64,7 @@ class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, 
 
     def run(self, context, armature):
         clip, found = _read(context, armature, self.unit)
-        path = Path(bpy.path.abspath(self.filepath))
+        path = chosen_file.path(self.filepath)
         labels.write(path, clip.legs, found, clip.frame_rate, clip.scene_frames[0])
         note = _silent_note(clip.legs, _silent(armature, clip.legs), "is written as 0")
         return f"Contacts of {len(clip.frames)} frames written to “{path.name}”.{note}"
@@ -82,7 +81,7 @@ class FOOTLOCK_OT_import_contacts(ClipProperties, ActionOperator, ImportHelper, 
     def run(self, context, armature):
         legs = mapping.of(armature)
         clip = clips.read(context.scene, armature, legs, self.unit)
-        found = labels.read(bpy.path.abspath(self.filepath), legs, len(clip.frames))
+        found = labels.read(chosen_file.path(self.filepath), legs, len(clip.frames))
         return f"{_write(armature, legs, clip.frames, found, of_file=True)}."
 
 

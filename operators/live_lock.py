@@ -2,11 +2,13 @@
 
 import bpy
 
-from ..rig import live, live_legs, mapping
-from ..solvers import contacts, foot_lock, foot_skate, leg_chain
+from ..rig import contact_property, footprints, live, live_legs, mapping
+from ..rig.stepwise import part
+from ..solvers import contact_report, contacts, foot_lock, foot_skate, leg_chain
 from ..solvers.errors import FootlockError
 from . import remove_sliding
 from .base import ActionOperator
+from .long_work import LongWork
 
 
 def settings(scene):
@@ -46,7 +48,7 @@ class FOOTLOCK_OT_live_lock(ActionOperator, bpy.types.Operator):
         return f"Live Lock is on, feet are planted by {by}: play the clip."
 
 
-class FOOTLOCK_OT_bake_live(ActionOperator, bpy.types.Operator):
+class FOOTLOCK_OT_bake_live(LongWork, ActionOperator, bpy.types.Operator):
     bl_idname = "footlock.bake_live"
     bl_label = "Bake"
     bl_description = (
@@ -54,23 +56,21 @@ class FOOTLOCK_OT_bake_live(ActionOperator, bpy.types.Operator):
         " the method Runtime. Where there are no contact curves, feet are planted by the thresholds below"
     )
 
-    def run(self, context, armature):
-        given, legs = settings(context.scene), mapping.of(armature)
-        found = live_legs.labels(context.scene, armature, legs, given)
-        if found is not None and not found.any():
-            raise FootlockError(
-                "No foot is planted by these thresholds: raise the speed or height, or click Detect Contacts first."
-            )
-        done = remove_sliding.remove(
-            context.scene,
-            armature,
-            legs,
-            foot_skate.Settings("runtime", given.chain, given.lock),
-            given.unit,
-            found,
-            remove_sliding.Options(result=context.scene.footlock.result),
-        )
+    def work(self, context, armature):
+        scene, given, legs = context.scene, settings(context.scene), mapping.of(armature)
+        edit = None
+        if not any(contact_property.labelled(armature, legs)):
+            found = yield from part(live_legs.labelling(scene, armature, legs, given), 0.0, 0.2)
+            if not found.any():
+                raise FootlockError(
+                    "No foot is planted by these thresholds: raise the speed or height, or click Detect Contacts first."
+                )
+            origins = [contact_report.FOUND] * len(legs.legs)
+            edit = remove_sliding.Edit(lambda _: found, footprints.stored(armature), origins, write=lambda: None)
+        # It begins with what is shown, corrected or not, and not with the source of that.
+        options = remove_sliding.Options(result=scene.footlock.result, keep_source=True)
+        lock = foot_skate.Settings("runtime", given.chain, given.lock)
+        removing = remove_sliding.removing_reported(scene, armature, legs, lock, given.unit, options, edit)
+        done = yield from part(removing, 0.2, 1.0)
         live.stop(armature)
-        mapping.remember(armature, legs)
-        mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
         return remove_sliding.sentence(legs, done)

@@ -67,8 +67,8 @@ class Options:
     poses stay. ``cyclic``: a loop stays one. ``only_keys``: keys that are there get new values, and none is added, so
     that feet may slide between them. ``key_tolerance``: metres; as few keys as leave no joint of a leg further than
     that from where it belongs, 0 for one on every frame. ``result``: where it goes, one of ``results.KINDS``.
-    ``from_source``: begin where the last correction began, unless the action was edited since or only a ``span`` may
-    change, and keep that for the next (``sources``)."""
+    ``keep_source``: the action as it was is kept beside a correction in place (``sources``); ``from_source``: and the
+    next one begins there, unless the action was edited since or only a ``span`` may change."""
 
     floor_height: float | None = None
     floor_object: bpy.types.Object | None = None
@@ -80,6 +80,7 @@ class Options:
     key_tolerance: float = 0.0
     floor_rest: bool = False
     result: str = results.IN_PLACE
+    keep_source: bool = False
     from_source: bool = False
 
 
@@ -124,8 +125,8 @@ def removing(
     closed, or fail, after that. They raise FootlockError, with nothing changed, where the rig or its action forbid it
     or there is no contact curve.
     """
-    unedited = sources.unedited(armature) if options.from_source and options.result != results.LAYER else None
-    begins = options.span is None and not armature.animation_data.use_tweak_mode
+    unedited = sources.unedited(armature) if options.keep_source and options.result != results.LAYER else None
+    begins = options.from_source and options.span is None and not armature.animation_data.use_tweak_mode
     source = unedited if begins else None
     with sources.shown(armature, source):
         driven_by = controls.of(armature, legs)
@@ -172,7 +173,7 @@ def removing(
     bones = {bone.name for bone in (*clip.bones, *(pose_bone for pose_bone, _ in keyed))}
     with restoring.Kept(armature, keyed):
         results.begin(armature, options.result, bones)
-        keeps = options.from_source and options.result == results.IN_PLACE and unedited is None
+        keeps = options.keep_source and options.result == results.IN_PLACE and unedited is None
         with sources.begun(armature, source, keeps), restoring.Kept(armature, keyed) as kept:
             keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
             writing = correction.writing(armature, clip, result.pelvis, result.legs, keys, result.stretch, left, kept)
@@ -211,7 +212,7 @@ def removing(
             )
             if finishing is not None:
                 yield from part(finishing(done), at.lay, 1.0)
-        if options.from_source and options.result != results.LAYER:
+        if options.keep_source and options.result != results.LAYER:
             if unedited is None and options.result == results.NEW:
                 # It has begun with the action that it is a copy of, whatever the source of that is.
                 sources.forget(armature)
@@ -289,12 +290,17 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, LongWork, ActionOperator, bp
 class Edit:
     """Contacts that are edited by hand, of which nothing is written yet: ``labels``, their numbers (n, legs) as a
     function of frames (n,) of the action; ``placed``: Footprints; ``origins``: of each leg's curve, as it is going to
-    be; ``write``: writes all into the action."""
+    be; ``write``: writes all into the action; ``check``: raises an EditRefused for a Removal that it must not have."""
 
     labels: Callable
     placed: list
     origins: list
     write: Callable
+    check: Callable = lambda done: None
+
+
+class EditRefused(FootlockError):
+    """An edit by hand that is not written: with it the result would be worse than without."""
 
 
 def removing_as_set(scene, armature, legs, given, edit=None):
@@ -310,7 +316,7 @@ def removing_as_set(scene, armature, legs, given, edit=None):
         given.follow_slope,
         given.stretch,
     )
-    options = Options(result=given.result, from_source=True)
+    options = Options(result=given.result, keep_source=True, from_source=True)
     if given.method == "offline":
         # The panel shows these for the whole clip only.
         options = _options(scene, given)
@@ -318,10 +324,18 @@ def removing_as_set(scene, armature, legs, given, edit=None):
         # The result that is there is brought up to date, whatever the next one shall be.
         copied = results.original(armature.animation_data.action) is not None
         options = replace(options, result=results.NEW if copied else results.IN_PLACE)
+    return (yield from removing_reported(scene, armature, legs, settings, given.unit, options, edit))
+
+
+def removing_reported(scene, armature, legs, settings, unit, options, edit=None):
+    """Steps that do what ``removing`` does, keep the result and its report for the panel, and return the Removal. edit:
+    an Edit that is written with it, or None."""
     known = contact_reports.find(armature)
     detection = detect_contacts.Settings.of_text(known.settings if known else "")
 
     def finishing(done):
+        if edit:
+            edit.check(done)
         found = yield from part(job(_MEASURING, detect_contacts.judge, done.clip, detection), 0.0, 0.5)
         origins = edit.origins if edit else contact_property.origins(armature, legs)
         measure = reporting.of_removal(armature, legs, done, found, origins)
@@ -335,7 +349,7 @@ def removing_as_set(scene, armature, legs, given, edit=None):
         trail_cache.put(scene, armature, trails.of_clip(done.corrected, done.weights, done.out_of_reach, done.clip))
 
     labels, placed = (edit.labels, edit.placed) if edit else (None, None)
-    return (yield from removing(scene, armature, legs, settings, given.unit, labels, options, placed, finishing))
+    return (yield from removing(scene, armature, legs, settings, unit, labels, options, placed, finishing))
 
 
 def _options(scene, given):
@@ -355,6 +369,7 @@ def _options(scene, given):
         given.key_tolerance / 1000.0 if given.keys == "REDUCED" else 0.0,
         given.ground == "REST",
         given.result,
+        keep_source=True,
         from_source=True,
     )
 

@@ -2,9 +2,9 @@
 
 import bpy
 
-from ..rig import mapping, results, sources
+from ..rig import footprints, mapping, results, sources
 from ..solvers.errors import FootlockError
-from .base import ActionOperator, ArmatureOperator
+from .base import ActionOperator, ArmatureOperator, moved_note
 
 
 class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
@@ -31,7 +31,8 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
         if sources.in_place(armature):
             action = sources.revert(armature)
             mapping.forget(armature)
-            return f"“{action.name}” is as it was before the correction. Its contacts are kept."
+            note = moved_note(len(footprints.stored(armature)))
+            return f"“{action.name}” is as it was before the correction. Its contacts are kept.{note}"
         action = results.revert(armature)
         mapping.forget(armature)
         return f"“{armature.name}” has its action “{action.name}” again."

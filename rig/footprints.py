@@ -57,6 +57,21 @@ def shifted(found, bone, span, by):
     return [replace(one, frame=one.frame + by) if _within(one, bone, span) else one for one in found]
 
 
+def prune(armature, legs, frames, weights):
+    """Forget those of legs whose contact is gone, weights (frames, legs) at frames (n,) of the action; returns how many
+    are left."""
+    found, planted = stored(armature), weights > contact_property.LEVEL
+    spans = {
+        leg.bearer: [(frames[start], frames[stop - 1]) for start, stop in contacts.runs(planted[:, i])]
+        for i, leg in enumerate(legs.legs)
+    }
+    left = [
+        one for one in found if one.bone not in spans or any(_within(one, one.bone, span) for span in spans[one.bone])
+    ]
+    store(armature, left)
+    return len(left)
+
+
 def given(clip, weights, found):
     """The foot_skate.Placements of a Clip whose contacts have ``weights`` (frames, legs), as Footprints say; None
     without any. Those whose contact is gone mean nothing."""

@@ -165,12 +165,10 @@ def prepare(scene, armature, legs, settings):
     return LiveLegs(tuple(found), thresholds, clip.unit, _unkeyed(armature, found))
 
 
-def labels(scene, armature, legs, settings):
-    """The labels (frames, legs) bool that playing the clip gives where it has no contact curves; None where it has. For
-    the same frames as Remove Sliding reads."""
-    clip = clips.read(scene, armature, legs, settings.unit, controls.of(armature, legs))
-    if contact_property.read(armature, legs, clip.frames) is not None:
-        return None
+def labelling(scene, armature, legs, settings):
+    """Steps that find the labels (frames, legs) bool that playing a clip gives where it has no contact curves. For the
+    same frames as Remove Sliding reads."""
+    clip = yield from clips.reading(scene, armature, legs, settings.unit, controls.of(armature, legs))
     return live_contacts.detect(clip.leg_pose().toe, clip.frame_rate, _thresholds(clip, settings))
 
 

@@ -124,7 +124,10 @@ class AtThePlayhead(EditCase):
             ("is planted already", {"edit": "PLANT", "leg": 0, "frame": float(first)}),
             ("outside the action", {"edit": "FREE", "frame": 900.0}),
             ("There is no leg 7", {"edit": "FREE", "leg": 7}),
+            ("Frame 0.5 is outside", {"edit": "FREE", "frame": FRAMES[0] - 0.5}),
             ("ends at frame 3, before", {"edit": "FREE", "use_range": True, "range_start": 5, "range_end": 3}),
+            ("frames 100 to 120, is outside", {"use_range": True, "range_start": 100, "range_end": 120}),
+            ("frames -9 to 0, is outside", {"edit": "FREE", "use_range": True, "range_start": -9, "range_end": 0}),
         ):
             with self.assertRaisesRegex(RuntimeError, words):
                 bpy.ops.footlock.edit_contact(**options)
@@ -133,6 +136,13 @@ class AtThePlayhead(EditCase):
         curves.by_path(self.armature)[path, 0].lock = True
         with self.assertRaisesRegex(RuntimeError, "is locked: unlock"):
             bpy.ops.footlock.edit_contact(edit="FREE", leg=0, frame=float(first))
+
+    def test_a_muted_curve_is_said_to_be_muted(self):
+        path = f'{self.armature.pose.bones[TOES[0]].path_from_id()}["contact"]'
+        curves.by_path(self.armature)[path, 0].mute = True
+        for edit in ("FREE", "PLANT", "SPLIT"):
+            with self.assertRaisesRegex(RuntimeError, "The contact curve of Left is muted"):
+                bpy.ops.footlock.edit_contact(edit=edit, leg=0, frame=float(self.contact(leg=1)[0]))
 
     def test_frames_of_a_fast_clip_in_a_slow_scene(self):
         for curve in compat.fcurves(self.armature):
@@ -293,6 +303,29 @@ class Footprints(EditCase):
         np.testing.assert_allclose(toe, np.broadcast_to(toe[0], toe.shape), atol=1e-4)
         self.edit("FREE", leg=0, frame=float(span[0]))
         self.assertEqual(footprints.stored(self.armature), [])
+
+    def test_what_a_leg_does_not_reach_is_refused(self):
+        held = rigs.everything()
+        for offset in ((0.0, 0.0, 5.0), (0.0, 0.0, -5.0)):
+            with self.assertRaisesRegex(RuntimeError, "Left does not reach that far"):
+                bpy.ops.footlock.move_footprint(leg=0, frame=float(self.span[0]), offset=offset)
+            self.assertEqual(rigs.everything(), held)
+
+    def test_they_go_with_their_contacts_and_are_said_to_stay(self):
+        self.move(offset=(0.03, 0.0, 0.0))
+        with rigs.reports() as said:
+            bpy.ops.footlock.revert()
+        self.assertIn("1 footprint stays where it was put.", said[0])
+        at = footprints.stored(self.armature)[0].frame
+        for planted in (True, False):
+            values = np.ones((len(FRAMES), 2))
+            values[:, 0] = planted
+            legs = mapping.of(self.armature)
+            contact_property.write(self.armature, legs, FRAMES, values, (at - 9.0, at + 9.0))
+            with rigs.reports() as said:  # within the range only, so that it stays as it was about the footprint
+                bpy.ops.footlock.detect_contacts(use_range=True, range_start=1, range_end=4, replace_edited=True)
+            self.assertEqual("1 footprint stays where it was put." in said[0], planted)
+            self.assertEqual(len(footprints.stored(self.armature)), int(planted))
 
     def test_the_armature_elsewhere(self):
         self.move(offset=(0.03, -0.02, 0.0))

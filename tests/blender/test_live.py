@@ -8,7 +8,7 @@ from blender.live_clips import LiveCase, channels, differ, play, played, sliding
 
 from footlock.operators import live_lock
 from footlock.rig import clip as reading
-from footlock.rig import contact_property, live, mapping
+from footlock.rig import contact_property, contact_reports, live, mapping, sources
 from footlock.solvers import one_lock
 
 # The pose that is played is that of the keys within this, metres.
@@ -38,6 +38,28 @@ class Same(LiveCase):
 
     def test_walk_by_thresholds(self):
         self.compare(sliding_walk(1.1, labels=False), range(1, 996))
+
+    def test_baked_there_is_a_way_back_and_a_report(self):
+        """As after Remove Sliding; and over a corrected action it begins with what is shown, while the source stays."""
+        armature = sliding_walk()
+        scene, keys, before = bpy.context.scene, clips.dump(armature), play(armature, range(1, 200))
+        switch()
+        bpy.ops.footlock.bake_live()
+        self.assertNotEqual(clips.dump(armature), keys)
+        self.assertGreater(len(contact_reports.find(armature).contacts), 5)
+        source = sources.of(armature)
+        scene.frame_set(1)
+        scene.footlock.lock_distance, scene.footlock.unlock_distance = 0.02, 0.05
+        switch()
+        played = play(armature, range(1, 200))
+        bpy.ops.footlock.bake_live()
+        self.assertLess(np.abs(played - play(armature, range(1, 200))).max(), SAME)
+        self.assertEqual(sources.of(armature), source)
+        bpy.ops.footlock.revert()
+        for key, (points, *_) in clips.dump(armature).items():  # the importer leaves handles until they are needed
+            self.assertTrue(points == keys[key][0], key)
+        np.testing.assert_array_equal(play(armature, range(1, 200)), before)
+        self.is_clean()
 
     def test_rig_of_its_own(self):
         """Each rotation mode, bones between, an object that is turned, small and in a scene of centimetres, one that

@@ -4,6 +4,7 @@ import csv
 import json
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from unittest import mock
 
 import bpy
@@ -515,6 +516,15 @@ class Files(ReportCase):
         self.assertEqual(manager.clipboard, report_table.as_text(self.report))
         self.assertEqual(text, "Copied 4 contacts.")
         self.assertEqual(bpy.ops.footlock.copy_report(), {"FINISHED"})
+
+    def test_no_file_is_named(self):
+        for operator in (bpy.ops.footlock.save_report, bpy.ops.footlock.save_plot, bpy.ops.footlock.export_contacts):
+            refused(self, "No file is named", [lambda operator=operator: operator(filepath="")])
+        self.assertEqual(bpy.data.filepath, "")
+        here = sorted(Path.cwd().iterdir())
+        for operator in (bpy.ops.footlock.save_report, bpy.ops.footlock.save_plot, bpy.ops.footlock.export_contacts):
+            refused(self, "folder of this .blend file.*save it", [lambda operator=operator: operator(filepath="//a.x")])
+        self.assertEqual(sorted(Path.cwd().iterdir()), here)
 
     def test_none_of_them_is_to_be_undone(self):
         for name in ("copy_report", "save_report", "save_plot", "explain_frame"):
