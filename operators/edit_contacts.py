@@ -12,6 +12,7 @@ from ..rig.contact_property import PROTECTED
 from ..rig.stepwise import part
 from ..solvers import contact_report, label_edits
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said, counted, together
 from . import remove_sliding
 from .base import ActionOperator
 from .long_work import LongWork
@@ -32,13 +33,13 @@ _EDITS = (
 _DESCRIPTIONS = {name: description for name, _, description in _EDITS}
 # What is said where a leg has nothing of the kind to edit.
 _NOTHING = {
-    "PLANT": "is planted already in this frame",
-    "FREE": "has no contact in this frame",
-    "SPLIT": "has no contact of which this frame is the middle",
-    "JOIN": "has no two contacts to join here",
-    "START": "has no other contact that could begin in this frame",
-    "END": "has no other contact that could end in this frame",
-    "SHIFT": "has no contact in this frame, or no room to shift it",
+    "PLANT": "{leg} is planted already in this frame: move the playhead.",
+    "FREE": "{leg} has no contact in this frame: move the playhead.",
+    "SPLIT": "{leg} has no contact of which this frame is the middle: move the playhead.",
+    "JOIN": "{leg} has no two contacts to join here: move the playhead.",
+    "START": "{leg} has no other contact that could begin in this frame: move the playhead.",
+    "END": "{leg} has no other contact that could end in this frame: move the playhead.",
+    "SHIFT": "{leg} has no contact in this frame, or no room to shift it: move the playhead.",
 }
 
 
@@ -65,7 +66,10 @@ def labels(scene, armature, frame):
     if not frames[0] - step < at < frames[-1] + step:
         first, last = time.to_scene(frames[[0, -1]])
         raise FootlockError(
-            f"Frame {frame:g} is outside the action, which goes from {first:g} to {last:g}: move the playhead into it."
+            "Frame {frame:g} is outside the action, which goes from {first:g} to {last:g}: move the playhead into it.",
+            frame=frame,
+            first=first,
+            last=last,
         )
     values = contact_property.weights(armature, legs, frames)
     values = np.zeros((len(frames), len(legs.legs))) if values is None else values
@@ -93,7 +97,9 @@ class ContactOperator(LongWork, ActionOperator):
         given = self.properties.is_property_set("frame")
         found = labels(scene, armature, self.frame if given else scene.frame_current_final)
         if self.leg >= len(found.legs.legs):
-            raise FootlockError(f"There is no leg {self.leg}: choose one of {len(found.legs.legs)}, from 0.")
+            raise FootlockError(
+                "There is no leg {leg}: choose one of {count}, from 0.", leg=self.leg, count=len(found.legs.legs)
+            )
         return found
 
     def _writing(self, context, armature, edit):
@@ -108,8 +114,8 @@ class ContactOperator(LongWork, ActionOperator):
         except FootlockError as error:
             edit.write()
             mapping.forget(armature)
-            return f" The result was not updated. {error}"
-        return f" {remove_sliding.sentence(legs, done)}"
+            return together(Said("The result was not updated."), error.said)
+        return remove_sliding.sentence(legs, done)
 
 
 def _held(grid, values):
@@ -144,21 +150,23 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
         which = range(len(found.legs.legs)) if self.leg < 0 else [self.leg]
         edited = {i: new for i in which if (new := self._edited(found, found.values[:, i])) is not None}
         if not edited:
-            who = found.legs.legs[self.leg].label if self.leg >= 0 else "No leg"
-            words = _NOTHING[self.edit] if self.leg >= 0 else "has anything to edit in this frame"
-            raise FootlockError(f"{who} {words}: move the playhead.")
+            if self.leg < 0:
+                raise FootlockError("No leg has anything to edit in this frame: move the playhead.")
+            raise FootlockError(_NOTHING[self.edit], leg=found.legs.legs[self.leg].label)
         states = contact_property.states(armature, found.legs)
         for i in edited:
             if states[i] in PROTECTED:
                 leg = found.legs.legs[i].label
                 raise FootlockError(
-                    f"The contact curve of {leg} is {states[i].value}: unlock and unmute it to edit it."
+                    "The contact curve of {leg} is {state}: unlock and unmute it to edit it.",
+                    leg=leg,
+                    state=states[i].said,
                 )
         said = yield from self._writing(context, armature, self._edit(armature, found, edited))
-        counts = ", ".join(
-            f"{found.legs.legs[i].label} {len(label_edits.runs(new))} contacts" for i, new in edited.items()
+        counts = remove_sliding.counted_contacts(
+            (found.legs.legs[i].label, len(label_edits.runs(new))) for i, new in edited.items()
         )
-        return f"{counts}.{said}"
+        return together(Said("{contacts}.", contacts=counts), said)
 
     def _edit(self, armature, found, edited):
         """The Edit that gives some legs, by index, new numbers (frames,)."""
@@ -215,7 +223,9 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
         """Indices of the first and last frame of the range."""
         if self.range_end < self.range_start:
             raise FootlockError(
-                f"The range ends at frame {self.range_end}, before it starts at {self.range_start}: set its end later."
+                "The range ends at frame {range_end}, before it starts at {range_start}: set its end later.",
+                range_end=self.range_end,
+                range_start=self.range_start,
             )
         ends = found.time.to_action([self.range_start, self.range_end])
         return (int(np.abs(found.frames - frame).argmin()) for frame in ends)
@@ -247,12 +257,14 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
                 "The runtime lock holds feet where they land: set Method to Whole Clip to move footprints."
             )
         if not (np.abs([*self.offset, self.turn]) < _FARTHEST).all():
-            raise FootlockError(f"A footprint moves by up to {_FARTHEST:g} m, and turns by an angle: give it less.")
+            raise FootlockError(
+                "A footprint moves by up to {farthest:g} m, and turns by an angle: give it less.", farthest=_FARTHEST
+            )
         found = self._labels(context, armature)
         leg = found.legs.legs[self.leg]
         run = label_edits.contact_at(found.values[:, self.leg], found.at)
         if run is None:
-            raise FootlockError(f"{leg.label} has no contact in this frame: choose another footprint.")
+            raise FootlockError("{leg} has no contact in this frame: choose another footprint.", leg=leg.label)
         clip = yield from part(clips.reading(scene, armature, found.legs, scene.footlock.unit), 0.0, 0.2)
         span = clip.frames[run[0]], clip.frames[run[1] - 1]
         placed = footprints.stored(armature)
@@ -264,7 +276,7 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
         new = replace(old, place=place, lift=old.lift + self.offset[2], turn=_turned(old.turn + self.turn))
         edit = _placing(armature, found, [*footprints.without(placed, leg.bearer, span), new])
         said = yield from part(self._writing(context, armature, edit), 0.2, 1.0)
-        return f"The footprint of {leg.label} moved.{said}"
+        return together(Said("The footprint of {leg} moved.", leg=leg.label), said)
 
 
 class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
@@ -284,7 +296,10 @@ class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
         if not count:
             raise FootlockError("No footprint was moved by hand here: choose another one.")
         said = yield from self._writing(context, armature, _placing(armature, found, placed))
-        return f"{count} footprints are where they were found.{said}"
+        found_again = counted(
+            count, "{count} footprint is where it was found.", "{count} footprints are where they were found."
+        )
+        return together(found_again, said)
 
 
 def _turned(angle):

@@ -3,10 +3,10 @@
 from contextlib import ExitStack
 
 import bpy
-from bpy.app.translations import pgettext_iface as iface_
 
-from ..rig import live, stepwise
+from ..rig import live, sentences, stepwise
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 
 # Work that takes no longer than this (seconds) is done at once, so that short clips do not flicker.
 _AT_ONCE = 0.2
@@ -99,7 +99,8 @@ class LongWork:
 
     def _stopped(self):
         self._running.end()
-        self.report({"WARNING"}, iface_("{} was stopped, and nothing is changed.").format(iface_(self.bl_label)))
+        stopped = Said("{what} was stopped, and nothing is changed.", what=Said(self.bl_label))
+        self.report({"WARNING"}, sentences.translated(stopped))
         return {"CANCELLED"}
 
 
@@ -130,8 +131,13 @@ class _Running:
         shown = self.work.what, int(100.0 * self.work.share)
         if shown != self._shown:
             self._shown = shown
-            text = iface_("Footlock: {}, {} … {} % (Esc stops)")
-            self._workspace.status_text_set(text.format(iface_(self._label), iface_(shown[0]), shown[1]))
+            text = Said(
+                "Footlock: {operator}, {what} … {share} % (Esc stops)",
+                operator=Said(self._label),
+                what=Said(shown[0]),
+                share=shown[1],
+            )
+            self._workspace.status_text_set(sentences.on_screen(text))
             self._manager.progress_update(shown[1])
 
     def end(self):

@@ -220,7 +220,7 @@ class Refusing(WithFolder):
 
     def test_count_of_values(self):
         self.refused(self.with_timing("3"), "promises 3 frames and 2 are there")
-        self.refused(self.with_timing("1"), "more numbers than the 1 frames of 9 channels")
+        self.refused(self.with_timing("1"), "more numbers than the 1 frame of 9 channels")
         self.refused(self.with_timing(rows=ROWS + " 1"), "more numbers than the 2 frames")
         self.refused(self.with_timing("0"), "more numbers than the 0 frames")
         self.refused(self.with_timing("0", rows=""), "has no frames")
