@@ -3,6 +3,7 @@
 from contextlib import ExitStack
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 
 from ..rig import live, sentences, stepwise
 from ..solvers.errors import FootlockError
@@ -99,7 +100,7 @@ class LongWork:
 
     def _stopped(self):
         self._running.end()
-        stopped = Said("{what} was stopped, and nothing is changed.", what=Said(self.bl_label))
+        stopped = Said("{operator} was stopped, and nothing is changed.", operator=_name(self.bl_label))
         self.report({"WARNING"}, sentences.translated(stopped))
         return {"CANCELLED"}
 
@@ -133,7 +134,7 @@ class _Running:
             self._shown = shown
             text = Said(
                 "Footlock: {operator}, {what} … {share} % (Esc stops)",
-                operator=Said(self._label),
+                operator=_name(self._label),
                 what=Said(shown[0]),
                 share=shown[1],
             )
@@ -155,6 +156,11 @@ class _Running:
                 self._manager.progress_end()
                 self._workspace.status_text_set(None)
                 _redraw(self._manager)
+
+
+def _name(label):
+    """The label of an operator as its button has it."""
+    return iface_(label, bpy.app.translations.contexts.operator_default)
 
 
 def _redraw(manager):

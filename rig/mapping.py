@@ -15,7 +15,7 @@ from mathutils import Matrix
 
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Listed, Said
-from . import candidates, controls, results
+from . import candidates, controls, results, sentences
 from .names import HAND, Leg, LegMap, ancestors
 from .skeleton import Rest
 
@@ -301,7 +301,7 @@ def ask(armature, maps):
     question = armature.data.footlock.question
     question.clear()
     for legs in maps:
-        question.add().name = described(legs)
+        question.add().name = sentences.on_screen(described(legs))
 
 
 def _keeping_action(armature):
