@@ -376,9 +376,11 @@ def check_keys_move(armature, bones):
         found = acting(armature, armature.pose.bones[name])
         if found or name in driven:
             raise FootlockError(
-                "Bone “{name}” is moved by {XXX}, so keys on it would do nothing: {bake}.",
-                name=name,
-                XXX=f"the constraint “{found[0].name}”" if found else "a driver",
+                "Bone “{bone}” is moved by the constraint “{constraint}”, so keys on it would do nothing: {bake}."
+                if found
+                else "Bone “{bone}” is moved by a driver, so keys on it would do nothing: {bake}.",
+                bone=name,
+                constraint=found[0].name if found else "",
                 bake=BAKE,
             )
 
