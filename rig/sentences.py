@@ -1,20 +1,20 @@
 """Sentences in the language of Blender's interface, as they are shown."""
 
-import bpy
+from bpy.app.translations import pgettext_iface as iface_
+from bpy.app.translations import pgettext_rpt as rpt_
 
-from ..solvers import wording
 from ..solvers.errors import FootlockError
+from ..solvers.wording import retold
 
 
 def translated(said):
-    """A FootlockError, Said or Listed as it is reported; other texts stay as they are. For tooltips, too, in which
-    Blender shows what a poll says without translating it."""
-    return wording.retold(_of(said), bpy.app.translations.pgettext_rpt)
+    """A FootlockError, Said or Listed as it is reported; other texts as they are."""
+    return retold(_of(said), rpt_)
 
 
 def on_screen(said):
     """The same for panels, overlays and the status bar."""
-    return wording.retold(_of(said), bpy.app.translations.pgettext_iface)
+    return retold(_of(said), iface_)
 
 
 def _of(said):
