@@ -12,7 +12,7 @@ from ..rig.contact_property import PROTECTED
 from ..rig.stepwise import part
 from ..solvers import contact_report, label_edits
 from ..solvers.errors import FootlockError
-from ..solvers.wording import Said, counted, together
+from ..solvers.wording import Listed, Said, contacts_of, counted, together
 from . import remove_sliding
 from .base import ActionOperator
 from .long_work import LongWork
@@ -163,10 +163,8 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
                     state=states[i].said,
                 )
         said = yield from self._writing(context, armature, self._edit(armature, found, edited))
-        counts = remove_sliding.counted_contacts(
-            (found.legs.legs[i].label, len(label_edits.runs(new))) for i, new in edited.items()
-        )
-        return together(Said("{contacts}.", contacts=counts), said)
+        counts = (contacts_of(found.legs.legs[i].label, len(label_edits.runs(new))) for i, new in edited.items())
+        return together(Said("{contacts}.", contacts=Listed(counts)), said)
 
     def _edit(self, armature, found, edited):
         """The Edit that gives some legs, by index, new numbers (frames,)."""

@@ -12,7 +12,7 @@ from ..rig import contact_property, labels, mapping, markers
 from ..rig.contact_property import PROTECTED, State
 from ..solvers import contacts
 from ..solvers.errors import FootlockError
-from ..solvers.wording import Listed, Said, counted, together
+from ..solvers.wording import Listed, Said, contacts_of, counted, together
 from .base import ActionOperator
 from .detect_contacts import kept_words
 from .properties import ClipProperties
@@ -39,10 +39,7 @@ def _write(armature, legs, frames, found, of_file=False):
     mapping.forget(armature)
     counts = [len(contacts.runs(found[:, i] > contact_property.LEVEL)) for i in range(found.shape[1])]
     each = (
-        kept_words(leg, kept[i])
-        if i in kept
-        else counted(counts[i], "{leg} {count} contact", "{leg} {count} contacts", leg=leg.label)
-        for i, leg in enumerate(legs.legs)
+        kept_words(leg, kept[i]) if i in kept else contacts_of(leg.label, counts[i]) for i, leg in enumerate(legs.legs)
     )
     return Said("{contacts}.", contacts=Listed(each))
 

@@ -28,7 +28,7 @@ from ..solvers import contacts, foot_lock, foot_skate, leg_chain, slide, slide_r
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.ground import Ground
-from ..solvers.wording import Listed, Said, counted, together
+from ..solvers.wording import Listed, Said, contacts_of, out_of_reach, together
 from . import clip_solving, detect_contacts, reporting
 from .base import ActionOperator, legs_notes
 from .long_work import LongWork
@@ -365,7 +365,7 @@ def sentence(legs, done):
     """What a run did, in one line."""
     before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
     clauses = [
-        counted_contacts((leg.label, count) for leg, count in zip(legs.legs, done.counts(), strict=True)),
+        Listed(contacts_of(leg.label, count) for leg, count in zip(legs.legs, done.counts(), strict=True)),
         Said("slide {before:.2f} → {after:.2f} mm per frame", before=before, after=after),
     ]
     missed = int(done.out_of_reach.any(axis=1).sum())
@@ -374,13 +374,3 @@ def sentence(legs, done):
     if not done.converged:
         clauses.append(Said("the solver stopped early"))
     return together(Said("{clauses}.", clauses=Listed(clauses, "; ")), done.notes, *legs_notes(legs))
-
-
-def counted_contacts(counts):
-    """How many contacts legs have, by their labels."""
-    return Listed(counted(count, "{leg} {count} contact", "{leg} {count} contacts", leg=leg) for leg, count in counts)
-
-
-def out_of_reach(count):
-    """In how many frames a leg is too short."""
-    return counted(count, "{count} frame out of reach", "{count} frames out of reach")

@@ -1,8 +1,7 @@
 """What a run found and did, as plain data for a report."""
 
 from ..solvers import contacts, report_table, slide
-from ..solvers.wording import counted, shown
-from .remove_sliding import out_of_reach
+from ..solvers.wording import counted, out_of_reach, shown
 
 # How a line calls what --fit-root did.
 _ROOT_FITS = {"none": "left as it is", "scale": "scaled", "path": "given the feet's path"}

@@ -195,9 +195,9 @@ def _check_free(armature, legs, name):
     for leg in legs.legs:
         if not isinstance(armature.pose.bones[leg.bearer].get(name, 0.0), (int, float)):
             raise FootlockError(
-                "Bone “{bearer}” has a property “{name}” of its own that is no number: rename that property.",
-                bearer=leg.bearer,
-                name=name,
+                "Bone “{bone}” has a property “{property}” of its own that is no number: rename that property.",
+                bone=leg.bearer,
+                property=name,
             )
 
 

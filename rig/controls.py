@@ -208,8 +208,8 @@ class _Tracer:
         """The bone that a constraint refers to. Raises FootlockError where it is another object."""
         if constraint.target is not self.armature or not constraint.subtarget:
             raise FootlockError(
-                "Bone “{owner}” follows another object by its constraint “{constraint}”: {bake}.",
-                owner=owner.name,
+                "Bone “{bone}” follows another object by its constraint “{constraint}”: {bake}.",
+                bone=owner.name,
                 constraint=constraint.name,
                 bake=BAKE,
             )
@@ -346,9 +346,9 @@ class _Tracer:
         whether there was no other inverse kinematics on it."""
         if any((holder, chain) in self._chains.get(name, ()) for name in self.above_pelvis):
             raise FootlockError(
-                "The inverse kinematics of “{holder}” moves the pelvis, too: set its Chain Length so that it"
+                "The inverse kinematics of “{bone}” moves the pelvis, too: set its Chain Length so that it"
                 " ends at the thigh.",
-                holder=holder.name,
+                bone=holder.name,
             )
         passed, direct = self._way_up(holder, chain)
         movable = [name for name, is_movable in passed.items() if is_movable]

@@ -5,7 +5,7 @@ import io
 import json
 
 from . import reasons
-from .wording import Listed, Said, counted
+from .wording import Listed, Said, counted, out_of_reach
 
 _MM = 1000.0
 
@@ -75,7 +75,7 @@ def summary(report):
     ]
     missed = sum(row.missed for row in rows)
     if missed:
-        clauses.append(counted(missed, "{count} frame out of reach", "{count} frames out of reach"))
+        clauses.append(out_of_reach(missed))
     at = f"{frame_text(report.frames[worst.first])}–{frame_text(report.frames[worst.last])}"
     clauses.append(Said("worst is {leg} at {frames}", leg=report.legs[worst.leg], frames=at))
     return Said("“{armature}”, “{action}”: {clauses}.", clauses=Listed(clauses, "; "), **names)

@@ -56,6 +56,16 @@ def together(*sentences: str) -> Listed:
     return Listed(filter(None, sentences), " ")
 
 
+def contacts_of(leg: str, count: int) -> Said:
+    """How many contacts a leg has, by its label."""
+    return counted(count, "{leg} {count} contact", "{leg} {count} contacts", leg=leg)
+
+
+def out_of_reach(count: int) -> Said:
+    """In how many frames a leg is too short."""
+    return counted(count, "{count} frame out of reach", "{count} frames out of reach")
+
+
 def clause(text: str) -> Said:
     """A literal as a Said; what is one stays it."""
     return text if isinstance(text, Said) else Said(text)
@@ -80,7 +90,7 @@ def retold(text: str, translate: Callable[[str], str]) -> str:
         return text
     try:
         return filled(translate(text.template), text.values, lambda one: retold(one, translate))
-    except (LookupError, ValueError, AttributeError):
+    except (LookupError, ValueError, AttributeError, TypeError):
         return str(text)
 
 

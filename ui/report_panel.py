@@ -6,10 +6,10 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import properties, report_view
-from ..operators.remove_sliding import out_of_reach
 from ..rig import contact_reports, names, results
 from ..rig.sentences import on_screen
 from ..solvers import reasons, report_table
+from ..solvers.wording import out_of_reach
 from .panel import FootlockSubPanel, draw_hint, draw_row, wrapped
 
 _MM = 1000.0

@@ -2,9 +2,8 @@
 
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators.remove_sliding import out_of_reach
 from ..rig.sentences import on_screen
-from ..solvers.wording import counted
+from ..solvers.wording import counted, out_of_reach
 from .panel import FootlockSubPanel, action_of, armature_of, draw_hint, draw_row, in_editors, leg_name
 
 _MM = 1000.0
