@@ -9,10 +9,10 @@ from . import long_work
 
 
 class ArmatureOperator:
-    """Works on the active armature. ``run`` does the work and returns the sentence that is reported, a Said, or
-    Listed of several; a FootlockError
-    that it raises before it has changed anything becomes the report instead, and the operator is cancelled. Where it is
-    not clear which the legs are, the panel gets the question: nothing else changes by it."""
+    """Works on the active armature. ``run`` does the work and returns what is reported, a Said, or several as
+    ``wording.together`` makes them; a FootlockError that it raises before it has changed anything becomes the report
+    instead, and the operator is cancelled. Where it is not clear which the legs are, the panel gets the question:
+    nothing else changes by it."""
 
     bl_options = {"REGISTER", "UNDO"}
     # The panel shows what a run said until the next one.

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import importlib
 import os
+import pickle
 import re
 import sys
 import tempfile
@@ -168,6 +169,8 @@ class Spoken(ResultCase):
             raise mapping.UnclearLegs(armature, [1, 2])
         with speaking():
             self.assertIn("«“Biped” may have its legs in 2 ways", sentences.translated(caught.exception))
+        same = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((type(same), str(same), same.maps), (mapping.UnclearLegs, str(caught.exception), [1, 2]))
 
     def test_polls(self):
         armature = self.walker()
