@@ -227,7 +227,10 @@ def extent(scene, options):
     if options.floor_object is not None:
         floor = scene.objects.get(options.floor_object)
         if floor is None:
-            raise FootlockError(f"The scene has no object “{options.floor_object}”: check the name of the floor.")
+            raise FootlockError(
+                "The scene has no object “{name}”: check the name of the floor.",
+                name=options.floor_object,
+            )
     return remove_sliding.Options(
         options.floor_height,
         floor,

@@ -51,8 +51,9 @@ def _contacts(scene, armature, legs, source, given, options):
         kept = [i for i, state in enumerate(contact_property.states(armature, legs)) if state in PROTECTED]
         if len(kept) == len(legs.legs):
             raise FootlockError(
-                f"All contact curves of “{armature.name}” are locked or muted, and --contacts would not be used:"
-                " leave it out, or unlock and unmute them."
+                "All contact curves of “{armature}” are locked or muted, and --contacts would not be used:"
+                " leave it out, or unlock and unmute them.",
+                armature=armature.name,
             )
         contact_property.write(armature, legs, source.frames, found, skip=kept, of_file=True)
         return contact_property.read(armature, legs, source.frames), {"contacts_from": "file"}

@@ -7,6 +7,7 @@ import bpy
 
 from ..rig import bvh, bvh_armature, compat, exchange, mapping, names, nla_bake
 from ..solvers.errors import FootlockError
+from ..solvers.wording import counted
 
 BLEND = ".blend"
 # A take of fewer frames is a pose, which is left alone.
@@ -48,7 +49,13 @@ class BvhFile:
         frames, expected = len(done.labels), len(self._motion.motion)
         if frames != expected:
             raise FootlockError(
-                f"Blender read {frames} frames of “{self._name}” and it has {expected}: give it a constant frame time."
+                counted(
+                    frames,
+                    "Blender read {count} frame of “{file}” and it has {expected}: give it a constant frame time.",
+                    "Blender read {count} frames of “{file}” and it has {expected}: give it a constant frame time.",
+                    file=self._name,
+                    expected=expected,
+                )
             )
         self._result = bvh_armature.store(shot.armature, self._motion, shot.legs)
 
@@ -100,8 +107,10 @@ class ExchangeFile:
                 self.shots.append(Shot(self._opened.scene, armature, legs, take.name, take))
         if not self.shots:
             raise problem or FootlockError(
-                f"“{source.name}” has no armature with an animation of {_LEAST_FRAMES} frames or more: export it with"
-                " its animation."
+                "“{file}” has no armature with an animation of {least_frames} frames or more:"
+                " export it with its animation.",
+                file=source.name,
+                least_frames=_LEAST_FRAMES,
             )
 
     def begin(self, shot, unit):
@@ -130,7 +139,7 @@ _KINDS = {
 def opened(source, options):
     """The file, open in Blender."""
     if not source.is_file():
-        raise FootlockError(f"“{source}” does not exist: check its path.")
+        raise FootlockError("“{source}” does not exist: check its path.", source=source)
     return _KINDS[source.suffix.lower()](source, options)
 
 
@@ -142,7 +151,7 @@ def save_blend(target):
         os.replace(temporary, target)
     except (RuntimeError, OSError) as error:
         raise FootlockError(
-            f"“{target}” cannot be written: choose a folder that can be written to, with room for it."
+            "“{target}” cannot be written: choose a folder that can be written to, with room for it.", target=target
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -155,8 +164,9 @@ def _open_blend(source, options):
         bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=False)
     except RuntimeError as error:
         raise FootlockError(
-            f"“{source.name}” cannot be opened by Blender {bpy.app.version_string}:"
-            " save it by this version or an older one."
+            "“{file}” cannot be opened by Blender {version}: save it by this version or an older one.",
+            file=source.name,
+            version=bpy.app.version_string,
         ) from error
     found, problem, seen = [], None, set()
     for scene in bpy.data.scenes:
@@ -166,7 +176,8 @@ def _open_blend(source, options):
             if armature.animation_data.action is None and nla_bake.can(armature):
                 if not options.bake_nla:
                     problem = FootlockError(
-                        f"“{armature.name}” has no action, for NLA strips move it: run with --bake-nla."
+                        "“{armature}” has no action, for NLA strips move it: run with --bake-nla.",
+                        armature=armature.name,
                     )
                     continue
                 nla_bake.bake(scene, armature)
@@ -185,7 +196,7 @@ def _open_blend(source, options):
                 problem = error
     if not found:
         raise problem or FootlockError(
-            f"“{source.name}” has no armature with an action: save one with the animation assigned."
+            "“{file}” has no armature with an action: save one with the animation assigned.", file=source.name
         )
     return found
 
@@ -195,5 +206,7 @@ def make_folder(target):
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FootlockError(
-            f"The folder “{target.parent}” cannot be made ({error.strerror}): choose another output."
+            "The folder “{folder}” cannot be made ({reason}): choose another output.",
+            folder=target.parent,
+            reason=error.strerror,
         ) from error

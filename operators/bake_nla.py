@@ -1,8 +1,10 @@
 """Bake from NLA: what the strips play as one action, to work on."""
 
 import bpy
+from bpy.app.translations import pgettext_tip as tip_
 
 from ..rig import mapping, nla_bake
+from ..solvers.wording import counted
 from .base import ArmatureOperator
 from .long_work import LongWork
 
@@ -20,7 +22,7 @@ class FOOTLOCK_OT_bake_nla(LongWork, ArmatureOperator, bpy.types.Operator):
         if not super().poll(context):
             return False
         if not nla_bake.can(context.object):
-            cls.poll_message_set("No NLA strip moves the armature")
+            cls.poll_message_set(tip_("No NLA strip moves the armature"))
             return False
         return True
 
@@ -28,4 +30,11 @@ class FOOTLOCK_OT_bake_nla(LongWork, ArmatureOperator, bpy.types.Operator):
         action, curves = yield from nla_bake.baking(context.scene, armature)
         mapping.forget(armature)
         first, last = action.frame_range
-        return f"“{action.name}” has what the strips play, {curves} curves from frame {first:.0f} to {last:.0f}."
+        return counted(
+            curves,
+            "“{action}” has what the strips play, {count} curve from frame {first:.0f} to {last:.0f}.",
+            "“{action}” has what the strips play, {count} curves from frame {first:.0f} to {last:.0f}.",
+            action=action.name,
+            first=first,
+            last=last,
+        )

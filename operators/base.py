@@ -1,14 +1,18 @@
 """What all operators share: which armature they work on, and how an error reaches the user."""
 
-from ..rig import live, mapping, nla, results, sources
+from bpy.app.translations import pgettext_tip as tip_
+
+from ..rig import live, mapping, nla, results, sentences, sources
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said, counted
 from . import long_work
 
 
 class ArmatureOperator:
-    """Works on the active armature. ``run`` does the work and returns the sentence that is reported; a FootlockError
-    that it raises before it has changed anything becomes the report instead, and the operator is cancelled. Where it is
-    not clear which the legs are, the panel gets the question: nothing else changes by it."""
+    """Works on the active armature. ``run`` does the work and returns what is reported, a Said, or several as
+    ``wording.together`` makes them; a FootlockError that it raises before it has changed anything becomes the report
+    instead, and the operator is cancelled. Where it is not clear which the legs are, the panel gets the question:
+    nothing else changes by it."""
 
     bl_options = {"REGISTER", "UNDO"}
     # The panel shows what a run said until the next one.
@@ -18,16 +22,16 @@ class ArmatureOperator:
     def poll(cls, context):
         armature = context.object
         if long_work.is_running():
-            cls.poll_message_set("Footlock is at work: Esc stops it")
+            cls.poll_message_set(tip_("Footlock is at work: Esc stops it"))
             return False
         if armature is None or armature.type != "ARMATURE":
-            cls.poll_message_set("Select the armature of the character")
+            cls.poll_message_set(tip_("Select the armature of the character"))
             return False
         if armature.library is not None:
-            cls.poll_message_set("The armature is linked from another file: make a library override of it")
+            cls.poll_message_set(tip_("The armature is linked from another file: make a library override of it"))
             return False
         if armature.mode == "EDIT":
-            cls.poll_message_set("Leave Edit Mode")
+            cls.poll_message_set(tip_("Leave Edit Mode"))
             return False
         return True
 
@@ -41,6 +45,7 @@ class ArmatureOperator:
 
     def ended(self, armature, message):
         """What the operator returns when its work is done, which is reported."""
+        message = sentences.translated(message)
         self.report({"INFO"}, message)
         if self.remembered:
             remember(armature, message)
@@ -50,7 +55,7 @@ class ArmatureOperator:
         """What it returns for a FootlockError, which is reported."""
         if isinstance(error, mapping.UnclearLegs):
             mapping.ask(armature, error.maps)
-        self.report({"ERROR"}, str(error))
+        self.report({"ERROR"}, sentences.translated(error))
         return {"CANCELLED"}
 
 
@@ -64,16 +69,16 @@ class ActionOperator(ArmatureOperator):
         if not super().poll(context):
             return False
         if sources.shows_source(context.object):
-            cls.poll_message_set("The source is shown for comparison: click Compare to go back")
+            cls.poll_message_set(tip_("The source is shown for comparison: click Compare to go back"))
             return False
         data = context.object.animation_data
         if data is None or data.action is None:
             if results.layer(context.object):
-                cls.poll_message_set("A correction layer lies over the action: click Revert first")
+                cls.poll_message_set(tip_("A correction layer lies over the action: click Revert first"))
             elif nla.live_strips(data):
-                cls.poll_message_set("NLA strips alone move it: click Bake from NLA, or tweak a strip")
+                cls.poll_message_set(tip_("NLA strips alone move it: click Bake from NLA, or tweak a strip"))
             else:
-                cls.poll_message_set("Assign or import an animation first")
+                cls.poll_message_set(tip_("Assign or import an animation first"))
             return False
         return True
 
@@ -85,14 +90,16 @@ def remember(armature, message):
         action.footlock_said = message
 
 
-def legs_note(legs):
+def legs_notes(legs):
     """What is said of legs that a person should look at: where there is one only, or no name told which they are."""
-    note = f" Only one leg ({legs.legs[0].label}) is mapped." if len(legs.legs) == 1 else ""
-    return f"{note} The legs were found by the shape of the skeleton: check them under Legs." if legs.by_shape else note
+    if len(legs.legs) == 1:
+        yield Said("Only one leg ({leg}) is mapped.", leg=legs.legs[0].label)
+    if legs.by_shape:
+        yield Said("The legs were found by the shape of the skeleton: check them under Legs.")
 
 
 def moved_note(count):
     """What is said of footprints that stand where a person has put them."""
     if not count:
         return ""
-    return " 1 footprint stays where it was put." if count == 1 else f" {count} footprints stay where they were put."
+    return counted(count, "{count} footprint stays where it was put.", "{count} footprints stay where they were put.")

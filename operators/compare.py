@@ -1,8 +1,10 @@
 """Compare: the source and the correction by turns."""
 
 import bpy
+from bpy.app.translations import pgettext_tip as tip_
 
 from ..rig import sources
+from ..solvers.wording import Said
 from .base import ArmatureOperator
 
 
@@ -18,10 +20,11 @@ class FOOTLOCK_OT_compare(ArmatureOperator, bpy.types.Operator):
         if not super().poll(context):
             return False
         if not sources.shows_source(context.object) and sources.of(context.object) is None:
-            cls.poll_message_set("Nothing was corrected yet: click Remove Sliding")
+            cls.poll_message_set(tip_("Nothing was corrected yet: click Remove Sliding"))
             return False
         return True
 
     def run(self, context, armature):
         sources.compare(armature)
-        return "The source is shown." if sources.shows_source(armature) else "The correction is shown."
+        shown = sources.shows_source(armature)
+        return Said("The source is shown.") if shown else Said("The correction is shown.")

@@ -4,18 +4,20 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from bpy.app.translations import pgettext_tip as tip_
 from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper
 
-from ..rig import contact_property, contact_reports, mapping, results, whole_file
+from ..rig import contact_property, contact_reports, mapping, results, sentences, whole_file
 from ..solvers import plot_svg, reasons, report_table
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said, counted, together
 from . import chosen_file, detect_contacts, report_view, reporting
 from .base import ActionOperator, ArmatureOperator
 from .properties import ClipProperties
 
 _JSON = ".json"
-_LAYER_CHANGED = (
+_LAYER_CHANGED = Said(
     "The layer or the action under it was edited after sliding was removed, or does not show in full: set its influence"
     " to 1, or click Revert first."
 )
@@ -34,7 +36,7 @@ class _OfReport(ArmatureOperator):
         if not super().poll(context):
             return False
         if contact_reports.find(context.object) is None:
-            cls.poll_message_set("The action has no report yet: click Detect Contacts")
+            cls.poll_message_set(tip_("The action has no report yet: click Detect Contacts"))
             return False
         return True
 
@@ -43,11 +45,9 @@ def current(scene, armature):
     """The Report of what an armature shows. Raises FootlockError where its curves were edited since."""
     kept = contact_reports.find(armature)
     if not contact_reports.is_current(scene, armature, kept):
-        raise FootlockError(
-            _LAYER_CHANGED
-            if armature.animation_data.action is None
-            else "The curves were edited after the report was made: click Update first."
-        )
+        if armature.animation_data.action is None:
+            raise FootlockError(_LAYER_CHANGED)
+        raise FootlockError("The curves were edited after the report was made: click Update first.")
     return contact_reports.read(armature, kept)
 
 
@@ -62,7 +62,7 @@ class FOOTLOCK_OT_explain_frame(ClipProperties, ArmatureOperator, bpy.types.Oper
         if not super().poll(context):
             return False
         if results.subject(context.object) is None:
-            cls.poll_message_set("Assign or import an animation first")
+            cls.poll_message_set(tip_("Assign or import an animation first"))
             return False
         return True
 
@@ -70,9 +70,9 @@ class FOOTLOCK_OT_explain_frame(ClipProperties, ArmatureOperator, bpy.types.Oper
         scene = context.scene
         said, state = explained(scene, armature, scene.frame_current_final, self.unit)
         view = context.window_manager.footlock_report
-        view.answer = "\n".join(said)
+        view.answer = "\n".join(map(sentences.on_screen, said))
         view.answered = report_view.key(armature, scene.frame_current_final, state)
-        return " ".join(said)
+        return together(*said)
 
 
 def explained(scene, armature, frame, unit=0.0):
@@ -148,7 +148,7 @@ class FOOTLOCK_OT_copy_report(_OfReport, bpy.types.Operator):
 def copied(report, manager):
     """Put a Report on the clipboard of the window manager; says so."""
     manager.clipboard = report_table.as_text(report)
-    return f"Copied {len(report.rows)} contacts."
+    return counted(len(report.rows), "Copied {count} contact.", "Copied {count} contacts.")
 
 
 class _ToFile(_OfReport, ExportHelper):
@@ -183,7 +183,12 @@ class FOOTLOCK_OT_save_report(_ToFile, bpy.types.Operator):
         report = current(context.scene, armature)
         as_json = Path(self.filepath).suffix.lower() == _JSON
         path = self.write(report_table.as_json(report) if as_json else report_table.as_csv(report))
-        return f"{len(report.rows)} contacts written to “{path.name}”."
+        return counted(
+            len(report.rows),
+            "{count} contact written to “{file}”.",
+            "{count} contacts written to “{file}”.",
+            file=path.name,
+        )
 
 
 class FOOTLOCK_OT_save_plot(_ToFile, bpy.types.Operator):
@@ -196,7 +201,7 @@ class FOOTLOCK_OT_save_plot(_ToFile, bpy.types.Operator):
 
     def run(self, context, armature):
         path = self.write(plot_svg.draw(current(context.scene, armature)))
-        return f"Plot written to “{path.name}”."
+        return Said("Plot written to “{file}”.", file=path.name)
 
 
 def _index(frames, frame):
@@ -206,7 +211,9 @@ def _index(frames, frame):
     if abs(frames[index] - frame) > _OUTSIDE * max(step, 1.0):
         first, last = (report_table.frame_text(one) for one in (frames.min(), frames.max()))
         raise FootlockError(
-            f"Frame {report_table.frame_text(frame)} is outside of the action, which goes from {first} to {last}: move"
-            " the playhead there."
+            "Frame {frame} is outside of the action, which goes from {first} to {last}: move the playhead there.",
+            frame=report_table.frame_text(frame),
+            first=first,
+            last=last,
         )
     return index

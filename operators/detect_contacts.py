@@ -13,8 +13,9 @@ from ..rig.contact_property import State
 from ..rig.stepwise import job, part, plain
 from ..solvers import auto_contacts, contacts, root_fit
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said, counted, together
 from . import reporting
-from .base import ActionOperator, legs_note, moved_note
+from .base import ActionOperator, legs_notes, moved_note
 from .long_work import LongWork
 from .properties import THRESHOLDS, DetectionProperties
 
@@ -154,7 +155,7 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, LongWork, ActionOperator,
         mapping.store_found(armature, found)
         if not found.of_source:
             trail_cache.put(context.scene, armature, trails.of_action(armature, found.clip))
-        return f"{sentence(legs, found)}{_kept_note(legs, kept)}{moved_note(moved)}{legs_note(legs)}"
+        return together(sentence(legs, found), _kept_note(legs, kept), moved_note(moved), *legs_notes(legs))
 
     def _settings(self):
         """The Settings. A script that gives thresholds and no mode means them to be used."""
@@ -174,7 +175,9 @@ class FOOTLOCK_OT_detect_contacts(DetectionProperties, LongWork, ActionOperator,
             return None
         if self.range_end < self.range_start:
             raise FootlockError(
-                f"The range ends at frame {self.range_end}, before it starts at {self.range_start}: set its end later."
+                "The range ends at frame {range_end}, before it starts at {range_start}: set its end later.",
+                range_end=self.range_end,
+                range_start=self.range_start,
             )
         return self.range_start, self.range_end
 
@@ -186,35 +189,59 @@ def sentence(legs, found):
     """What a detection found, in one line."""
     summary = found.summary()
     if not found.labels.any():
-        return "No foot is planted in this clip."
-    parts = [
-        f"{leg.label} {count} contacts ({100.0 * share:.0f} %)"
+        return Said("No foot is planted in this clip.")
+    counts = (
+        counted(
+            count,
+            "{leg} {count} contact ({share:.0f} %)",
+            "{leg} {count} contacts ({share:.0f} %)",
+            leg=leg.label,
+            share=100.0 * share,
+        )
         for leg, count, share in zip(legs.legs, summary.counts, summary.shares, strict=True)
-    ]
-    floors = " and ".join(dict.fromkeys(f"{100.0 * height:.1f}" for height in found.ground))
-    return f"{', '.join(parts)}; floor {floors} cm, planted below {found.enter:.2f} m/s; {root_words(found.fit)}."
+    )
+    return Said(
+        "{contacts}; floor {heights} cm, planted below {speed:.2f} m/s; {root}.",
+        contacts=Listed(counts),
+        heights=Listed(dict.fromkeys(f"{100.0 * height:.1f}" for height in found.ground), " and "),
+        speed=found.enter,
+        root=root_words(found.fit),
+    )
 
 
 def root_words(fit):
     """What a RootFit says of the root, in a few words."""
     if fit.kind == "scale":
-        ratio = fit.scale if fit.scale > 1.0 else 1.0 / fit.scale
-        return f"root {ratio:.2f}× too {'fast' if fit.scale > 1.0 else 'slow'}"
+        if fit.scale > 1.0:
+            return Said("root {ratio:.2f}× too fast", ratio=fit.scale)
+        return Said("root {ratio:.2f}× too slow", ratio=1.0 / fit.scale)
     if fit.in_place:
-        return f"in place, feet travel at {fit.feet_speed:.2f} m/s"
+        return Said("in place, feet travel at {speed:.2f} m/s", speed=fit.feet_speed)
     if fit.kind == "path":
-        return f"root travels at {fit.root_speed:.2f} m/s and the feet at {fit.feet_speed:.2f}"
-    return "root fits the feet"
+        return Said(
+            "root travels at {root:.2f} m/s and the feet at {feet:.2f}", root=fit.root_speed, feet=fit.feet_speed
+        )
+    return Said("root fits the feet")
 
 
 def _kept_note(legs, kept):
-    notes = [f"{legs.legs[i].label} kept ({state.value})" for i, state in kept.items()]
-    return f" {', '.join(notes)}." if notes else ""
+    if not kept:
+        return ""
+    return Said("{kept}.", kept=Listed(kept_words(legs.legs[i], state) for i, state in kept.items()))
+
+
+def kept_words(leg, state):
+    """What is said of a leg whose curve stays as it is."""
+    return Said("{leg} kept ({state})", leg=leg.label, state=state.said)
 
 
 def _all_kept(states):
     states = set(states)
     if states == {State.EDITED}:
-        return "The contact curves were edited by hand and are kept: switch on Replace Edited to detect them anew."
-    words = " or ".join(sorted(state.value for state in states))
-    return f"All contact curves are {words} and are kept: unlock or unmute those that shall be detected anew."
+        return Said(
+            "The contact curves were edited by hand and are kept: switch on Replace Edited to detect them anew."
+        )
+    return Said(
+        "All contact curves are {states} and are kept: unlock or unmute those that shall be detected anew.",
+        states=Listed((state.said for state in sorted(states, key=lambda one: one.value)), " or "),
+    )

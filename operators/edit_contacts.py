@@ -12,6 +12,7 @@ from ..rig.contact_property import PROTECTED
 from ..rig.stepwise import part
 from ..solvers import contact_report, label_edits
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said, contacts_of, counted, together
 from . import remove_sliding
 from .base import ActionOperator
 from .long_work import LongWork
@@ -32,13 +33,13 @@ _EDITS = (
 _DESCRIPTIONS = {name: description for name, _, description in _EDITS}
 # What is said where a leg has nothing of the kind to edit.
 _NOTHING = {
-    "PLANT": "is planted already in this frame",
-    "FREE": "has no contact in this frame",
-    "SPLIT": "has no contact of which this frame is the middle",
-    "JOIN": "has no two contacts to join here",
-    "START": "has no other contact that could begin in this frame",
-    "END": "has no other contact that could end in this frame",
-    "SHIFT": "has no contact in this frame, or no room to shift it",
+    "PLANT": "{leg} is planted already in this frame: move the playhead.",
+    "FREE": "{leg} has no contact in this frame: move the playhead.",
+    "SPLIT": "{leg} has no contact of which this frame is the middle: move the playhead.",
+    "JOIN": "{leg} has no two contacts to join here: move the playhead.",
+    "START": "{leg} has no other contact that could begin in this frame: move the playhead.",
+    "END": "{leg} has no other contact that could end in this frame: move the playhead.",
+    "SHIFT": "{leg} has no contact in this frame, or no room to shift it: move the playhead.",
 }
 
 
@@ -65,7 +66,10 @@ def labels(scene, armature, frame):
     if not frames[0] - 0.5 * step < at < frames[-1] + 0.5 * step:
         first, last = time.to_scene(frames[[0, -1]])
         raise FootlockError(
-            f"Frame {frame:g} is outside the action, which goes from {first:g} to {last:g}: move the playhead into it."
+            "Frame {frame:g} is outside the action, which goes from {first:g} to {last:g}: move the playhead into it.",
+            frame=frame,
+            first=first,
+            last=last,
         )
     values = contact_property.weights(armature, legs, frames)
     values = np.zeros((len(frames), len(legs.legs))) if values is None else values
@@ -93,7 +97,9 @@ class ContactOperator(LongWork, ActionOperator):
         given = self.properties.is_property_set("frame")
         found = labels(scene, armature, self.frame if given else scene.frame_current_final)
         if self.leg >= len(found.legs.legs):
-            raise FootlockError(f"There is no leg {self.leg}: choose one of {len(found.legs.legs)}, from 0.")
+            raise FootlockError(
+                "There is no leg {leg}: choose one of {count}, from 0.", leg=self.leg, count=len(found.legs.legs)
+            )
         return found
 
     def _writing(self, context, armature, edit):
@@ -110,8 +116,8 @@ class ContactOperator(LongWork, ActionOperator):
         except FootlockError as error:
             edit.write()
             mapping.forget(armature)
-            return f" The result was not updated. {error}"
-        return f" {remove_sliding.sentence(legs, done)}"
+            return together(Said("The result was not updated."), error.said)
+        return remove_sliding.sentence(legs, done)
 
 
 def _held(grid, values):
@@ -150,17 +156,17 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
             if states[i] in PROTECTED:
                 leg = found.legs.legs[i].label
                 raise FootlockError(
-                    f"The contact curve of {leg} is {states[i].value}: unlock and unmute it to edit it."
+                    "The contact curve of {leg} is {state}: unlock and unmute it to edit it.",
+                    leg=leg,
+                    state=states[i].said,
                 )
         if not edited:
-            who = found.legs.legs[self.leg].label if self.leg >= 0 else "No leg"
-            words = _NOTHING[self.edit] if self.leg >= 0 else "has anything to edit in this frame"
-            raise FootlockError(f"{who} {words}: move the playhead.")
+            if self.leg < 0:
+                raise FootlockError("No leg has anything to edit in this frame: move the playhead.")
+            raise FootlockError(_NOTHING[self.edit], leg=found.legs.legs[self.leg].label)
         said = yield from self._writing(context, armature, self._edit(armature, found, edited))
-        counts = ", ".join(
-            f"{found.legs.legs[i].label} {len(label_edits.runs(new))} contacts" for i, new in edited.items()
-        )
-        return f"{counts}.{said}"
+        counts = (contacts_of(found.legs.legs[i].label, len(label_edits.runs(new))) for i, new in edited.items())
+        return together(Said("{contacts}.", contacts=Listed(counts)), said)
 
     def _edit(self, armature, found, edited):
         """The Edit that gives some legs, by index, new numbers (frames,)."""
@@ -217,15 +223,21 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
         """Indices of the first and last frame of the range."""
         if self.range_end < self.range_start:
             raise FootlockError(
-                f"The range ends at frame {self.range_end}, before it starts at {self.range_start}: set its end later."
+                "The range ends at frame {range_end}, before it starts at {range_start}: set its end later.",
+                range_end=self.range_end,
+                range_start=self.range_start,
             )
         ends = found.time.to_action([self.range_start, self.range_end])
         half = 0.5 * (found.frames[1] - found.frames[0])
         if ends[1] < found.frames[0] - half or ends[0] > found.frames[-1] + half:
             first, last = found.time.to_scene(found.frames[[0, -1]])
             raise FootlockError(
-                f"The range, frames {self.range_start} to {self.range_end}, is outside the action, which goes from"
-                f" {first:g} to {last:g}: set it there."
+                "The range, frames {range_start} to {range_end}, is outside the action, which goes from {first:g} to"
+                " {last:g}: set it there.",
+                range_start=self.range_start,
+                range_end=self.range_end,
+                first=first,
+                last=last,
             )
         return (int(np.abs(found.frames - frame).argmin()) for frame in ends)
 
@@ -256,12 +268,14 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
                 "The runtime lock holds feet where they land: set Method to Whole Clip to move footprints."
             )
         if not (np.abs([*self.offset, self.turn]) < _FARTHEST).all():
-            raise FootlockError(f"A footprint moves by up to {_FARTHEST:g} m, and turns by an angle: give it less.")
+            raise FootlockError(
+                "A footprint moves by up to {farthest:g} m, and turns by an angle: give it less.", farthest=_FARTHEST
+            )
         found = self._labels(context, armature)
         leg = found.legs.legs[self.leg]
         run = label_edits.contact_at(found.values[:, self.leg], found.at)
         if run is None:
-            raise FootlockError(f"{leg.label} has no contact in this frame: choose another footprint.")
+            raise FootlockError("{leg} has no contact in this frame: choose another footprint.", leg=leg.label)
         clip = yield from part(clips.reading(scene, armature, found.legs, scene.footlock.unit), 0.0, 0.2)
         span = clip.frames[run[0]], clip.frames[run[1] - 1]
         placed = footprints.stored(armature)
@@ -274,7 +288,7 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
         edit = _placing(armature, found, [*footprints.without(placed, leg.bearer, span), new])
         edit = replace(edit, check=lambda done: _check_reach(done, found.legs, self.leg, span))
         said = yield from part(self._writing(context, armature, edit), 0.2, 1.0)
-        return f"The footprint of {leg.label} moved.{said}"
+        return together(Said("The footprint of {leg} moved.", leg=leg.label), said)
 
 
 class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
@@ -294,7 +308,10 @@ class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
         if not count:
             raise FootlockError("No footprint was moved by hand here: choose another one.")
         said = yield from self._writing(context, armature, _placing(armature, found, placed))
-        return f"{count} footprints are where they were found.{said}"
+        found_again = counted(
+            count, "{count} footprint is where it was found.", "{count} footprints are where they were found."
+        )
+        return together(found_again, said)
 
 
 def _turned(angle):
@@ -305,7 +322,9 @@ def _turned(angle):
 def _check_reach(done, legs, leg, span):
     """Raise EditRefused where a leg does not reach a contact, from one frame to another, in most of its frames."""
     if done.out_of_reach[curves.within(done.clip.frames, span), leg].mean() > 0.5:
-        raise remove_sliding.EditRefused(f"{legs.legs[leg].label} does not reach that far: move the footprint less.")
+        raise remove_sliding.EditRefused(
+            "{leg} does not reach that far: move the footprint less.", leg=legs.legs[leg].label
+        )
 
 
 def _placing(armature, found, placed):

@@ -5,6 +5,7 @@ from bpy.props import EnumProperty, IntProperty
 
 from ..rig import mapping, mirroring, names
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said
 from .base import ArmatureOperator
 
 _SIDES = {"LEFT": "L", "RIGHT": "R", "NONE": ""}
@@ -43,7 +44,7 @@ class FOOTLOCK_OT_add_leg(ArmatureOperator, bpy.types.Operator):
         leg = stored.legs.add()
         leg.side, leg.place = _SIDES[self.side], _PLACES[self.place]
         stored.result_action = ""
-        return "Leg added: choose its thigh, shin and foot."
+        return Said("Leg added: choose its thigh, shin and foot.")
 
 
 class FOOTLOCK_OT_add_hands(ArmatureOperator, bpy.types.Operator):
@@ -55,7 +56,7 @@ class FOOTLOCK_OT_add_hands(ArmatureOperator, bpy.types.Operator):
         legs = mapping.with_hands(armature, mapping.of(armature))
         mapping.check(armature, legs)
         mapping.store(armature, legs)
-        return f"Hands added: {mapping.described(legs)}."
+        return Said("Hands added: {legs}.", legs=mapping.described(legs))
 
 
 class FOOTLOCK_OT_mirror_leg(ArmatureOperator, bpy.types.Operator):
@@ -68,12 +69,12 @@ class FOOTLOCK_OT_mirror_leg(ArmatureOperator, bpy.types.Operator):
     def run(self, context, armature):
         mapping.check_listed(armature)
         stored = armature.data.footlock
-        item = _item(stored, self.index, "mirror")
+        item = _item(stored, self.index, Said("mirror"))
         leg = mirroring.mirrored(mapping.leg_of(item), stored.pelvis, mapping.rest(armature))
         same = [one for one in stored.legs if one != item and (one.side, one.place) == (leg.side, leg.place)]
         mapping.store_leg(same[0] if same else stored.legs.add(), leg)
         stored.result_action = stored.found_action = ""
-        return f"{leg.label}: {', '.join(leg.bones)}."
+        return Said("{leg}: {bones}.", leg=leg.label, bones=Listed(leg.bones))
 
 
 class FOOTLOCK_OT_remove_leg(ArmatureOperator, bpy.types.Operator):
@@ -86,10 +87,10 @@ class FOOTLOCK_OT_remove_leg(ArmatureOperator, bpy.types.Operator):
     def run(self, context, armature):
         mapping.check_listed(armature)
         stored = armature.data.footlock
-        _item(stored, self.index, "remove")
+        _item(stored, self.index, Said("remove"))
         stored.legs.remove(self.index)
         stored.result_action = ""
-        return "Leg removed."
+        return Said("Leg removed.")
 
 
 class FOOTLOCK_OT_choose_legs(ArmatureOperator, bpy.types.Operator):
@@ -102,15 +103,22 @@ class FOOTLOCK_OT_choose_legs(ArmatureOperator, bpy.types.Operator):
     def run(self, context, armature):
         maps = mapping.choices(armature)
         if self.index >= len(maps):
-            raise FootlockError(f"There is no choice {self.index}: “{armature.name}” has {len(maps)}, from 0.")
+            raise FootlockError(
+                "There is no choice {index}: “{armature}” has {count}, from 0.",
+                index=self.index,
+                armature=armature.name,
+                count=len(maps),
+            )
         legs = maps[self.index]
         mapping.check(armature, legs)
         mapping.store(armature, legs)
-        return f"Pelvis {legs.pelvis}; {mapping.described(legs)}."
+        return mapping.said(legs)
 
 
 def _item(stored, index, what):
     """A leg of the list."""
     if index >= len(stored.legs):
-        raise FootlockError(f"There is no leg {index} to {what}: the list has {len(stored.legs)}.")
+        raise FootlockError(
+            "There is no leg {index} to {what}: the list has {count}.", index=index, what=what, count=len(stored.legs)
+        )
     return stored.legs[index]

@@ -10,8 +10,10 @@ from ..rig import contact_property, labels, mapping, markers
 from ..rig.contact_property import PROTECTED, State
 from ..solvers import contacts
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said, contacts_of, counted, together
 from . import chosen_file
 from .base import ActionOperator
+from .detect_contacts import kept_words
 from .properties import ClipProperties
 
 
@@ -35,10 +37,10 @@ def _write(armature, legs, frames, found, of_file=False):
     mapping.remember(armature, legs)
     mapping.forget(armature)
     counts = [len(contacts.runs(found[:, i] > contact_property.LEVEL)) for i in range(found.shape[1])]
-    return ", ".join(
-        f"{leg.label} {f'kept ({kept[i].value})' if i in kept else f'{count} contacts'}"
-        for i, (leg, count) in enumerate(zip(legs.legs, counts, strict=True))
+    each = (
+        kept_words(leg, kept[i]) if i in kept else contacts_of(leg.label, counts[i]) for i, leg in enumerate(legs.legs)
     )
+    return Said("{contacts}.", contacts=Listed(each))
 
 
 def _silent(armature, legs):
@@ -47,9 +49,8 @@ def _silent(armature, legs):
     return [i for i, state in enumerate(states) if state in (State.MUTED, State.ABSENT)]
 
 
-def _silent_note(legs, silent, how):
-    names = [legs.legs[i].label for i in silent]
-    return f" {', '.join(names)}: the curve is muted or missing and {how}." if names else ""
+def _labels(legs, which):
+    return Listed(legs.legs[i].label for i in which)
 
 
 class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, bpy.types.Operator):
@@ -66,8 +67,16 @@ class FOOTLOCK_OT_export_contacts(ClipProperties, ActionOperator, ExportHelper, 
         clip, found = _read(context, armature, self.unit)
         path = chosen_file.path(self.filepath)
         labels.write(path, clip.legs, found, clip.frame_rate, clip.scene_frames[0])
-        note = _silent_note(clip.legs, _silent(armature, clip.legs), "is written as 0")
-        return f"Contacts of {len(clip.frames)} frames written to “{path.name}”.{note}"
+        written = counted(
+            len(clip.frames),
+            "Contacts of {count} frame written to “{file}”.",
+            "Contacts of {count} frames written to “{file}”.",
+            file=path.name,
+        )
+        silent = _labels(clip.legs, _silent(armature, clip.legs))
+        return together(
+            written, silent and Said("{legs}: the curve is muted or missing and is written as 0.", legs=silent)
+        )
 
 
 class FOOTLOCK_OT_import_contacts(ClipProperties, ActionOperator, ImportHelper, bpy.types.Operator):
@@ -82,7 +91,7 @@ class FOOTLOCK_OT_import_contacts(ClipProperties, ActionOperator, ImportHelper, 
         legs = mapping.of(armature)
         clip = clips.read(context.scene, armature, legs, self.unit)
         found = labels.read(chosen_file.path(self.filepath), legs, len(clip.frames))
-        return f"{_write(armature, legs, clip.frames, found, of_file=True)}."
+        return _write(armature, legs, clip.frames, found, of_file=True)
 
 
 class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.Operator):
@@ -98,7 +107,11 @@ class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.
         silent = _silent(armature, clip.legs)
         planted = found > contact_property.LEVEL
         count = markers.write(armature.animation_data.action, clip.legs, clip.frames, planted, silent)
-        return f"{count} pose markers written.{_silent_note(clip.legs, silent, 'is left out')}"
+        names = _labels(clip.legs, silent)
+        return together(
+            counted(count, "{count} pose marker written.", "{count} pose markers written."),
+            names and Said("{legs}: the curve is muted or missing and is left out.", legs=names),
+        )
 
 
 class FOOTLOCK_OT_markers_to_contacts(ClipProperties, ActionOperator, bpy.types.Operator):
@@ -111,9 +124,11 @@ class FOOTLOCK_OT_markers_to_contacts(ClipProperties, ActionOperator, bpy.types.
         clip = clips.read(context.scene, armature, legs, self.unit)
         found, known = markers.read(armature.animation_data.action, legs, clip.frames)
         if not known.any():
-            names = ", ".join(f"“{name} down”" for name in markers.tags(legs))
-            raise FootlockError(f"The action has no pose marker of a foot, such as {names}: add some first.")
+            raise FootlockError(
+                "The action has no pose marker of a foot, such as {markers}: add some first.",
+                markers=Listed(f"“{name} down”" for name in markers.tags(legs)),
+            )
         if not known.all():
             own = contact_property.read(armature, legs, clip.frames)
             found = np.where(known, found, False if own is None else own)
-        return f"{_write(armature, legs, clip.frames, found)}."
+        return _write(armature, legs, clip.frames, found)

@@ -10,8 +10,9 @@ from ..rig import contact_property, controls, correction, mapping, restoring, re
 from ..rig.stepwise import job, part, plain
 from ..solvers import root_fit, slide
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said, together
 from . import detect_contacts
-from .base import ActionOperator, legs_note
+from .base import ActionOperator, legs_notes
 from .long_work import LongWork
 from .properties import ResultProperties
 
@@ -33,8 +34,9 @@ class Fitted:
     @property
     def bone(self):
         """What the root is called."""
-        more = f" and {len(self.bones) - 1} more" if len(self.bones) > 1 else ""
-        return f"“{self.bones[0]}”{more}"
+        if len(self.bones) == 1:
+            return Said("“{bone}”", bone=self.bones[0])
+        return Said("“{bone}” and {count} more", bone=self.bones[0], count=len(self.bones) - 1)
 
 
 def fitting(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLACE):
@@ -76,8 +78,8 @@ def fitting(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLAC
         correction.go_on(armature, bones)
         if result != results.IN_PLACE:
             results.seal(armature)
-    notes = baked.sentence() + results.sentence(armature, results.NEW if result == results.LAYER else result)
-    return Fitted(clip, fitted, bones, found, before, slide.measure(fitted.leg_pose().toe, labels), notes)
+    notes = baked.sentence(), results.sentence(armature, results.NEW if result == results.LAYER else result)
+    return Fitted(clip, fitted, bones, found, before, slide.measure(fitted.leg_pose().toe, labels), together(*notes))
 
 
 fit = plain(fitting)
@@ -95,18 +97,20 @@ class FOOTLOCK_OT_fit_root(ResultProperties, LongWork, ActionOperator, bpy.types
         legs = mapping.of(armature)
         done = yield from fitting(context.scene, armature, legs, self.unit, result=self.result)
         if done.fit.kind == "none":
-            return f"The root fits the feet already: {done.bone} was left as it is.{legs_note(legs)}"
+            fits = Said("The root fits the feet already: {bone} was left as it is.", bone=done.bone)
+            return together(fits, *legs_notes(legs))
         mapping.remember(armature, legs)
         mapping.forget(armature)
         trail_cache.put(context.scene, armature, trails.of_action(armature, done.fitted, done.clip))
-        return f"{sentence(done)}{legs_note(legs)}"
+        return together(sentence(done), *legs_notes(legs))
 
 
 def sentence(done):
     """What a fit did, in one line."""
     before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
     if done.fit.kind == "scale":
-        what = f"Travel of {done.bone} scaled by {1.0 / done.fit.scale:.3f}"
+        what = Said("Travel of {bone} scaled by {factor:.3f}", bone=done.bone, factor=1.0 / done.fit.scale)
     else:
-        what = f"{done.bone} now travels at {done.fit.feet_speed:.2f} m/s"
-    return f"{what}; slide {before:.2f} → {after:.2f} mm per frame.{done.notes}"
+        what = Said("{bone} now travels at {speed:.2f} m/s", bone=done.bone, speed=done.fit.feet_speed)
+    slid = Said("{what}; slide {before:.2f} → {after:.2f} mm per frame.", what=what, before=before, after=after)
+    return together(slid, done.notes)

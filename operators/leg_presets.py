@@ -5,6 +5,7 @@ from bpy.props import StringProperty
 
 from ..rig import mapping, presets
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from .base import ArmatureOperator
 
 
@@ -21,7 +22,7 @@ class FOOTLOCK_OT_save_leg_preset(ArmatureOperator, bpy.types.Operator):
 
     def run(self, context, armature):
         saved = presets.save(self.name, mapping.of(armature))
-        return f"Legs saved as “{saved}”."
+        return Said("Legs saved as “{preset}”.", preset=saved)
 
 
 class FOOTLOCK_OT_load_leg_preset(ArmatureOperator, bpy.types.Operator):
@@ -36,12 +37,15 @@ class FOOTLOCK_OT_load_leg_preset(ArmatureOperator, bpy.types.Operator):
         missing = presets.lacking(legs, armature.data.bones)
         if missing is not None:
             raise FootlockError(
-                f"The preset “{self.name}” needs the bone “{missing}”, which “{armature.name}” does not have: choose"
-                " the preset of another rig, or click Find Legs."
+                "The preset “{preset}” needs the bone “{bone}”, which “{armature}” does not have: choose the"
+                " preset of another rig, or click Find Legs.",
+                preset=self.name,
+                bone=missing,
+                armature=armature.name,
             )
         mapping.check(armature, legs)
         mapping.store(armature, legs)
-        return f"Legs of the preset “{self.name}”: {mapping.described(legs)}."
+        return Said("Legs of the preset “{preset}”: {legs}.", preset=self.name, legs=mapping.described(legs))
 
 
 class FOOTLOCK_OT_delete_leg_preset(ArmatureOperator, bpy.types.Operator):
@@ -53,4 +57,4 @@ class FOOTLOCK_OT_delete_leg_preset(ArmatureOperator, bpy.types.Operator):
 
     def run(self, context, armature):
         presets.remove(self.name)
-        return f"Preset “{self.name}” deleted."
+        return Said("Preset “{preset}” deleted.", preset=self.name)

@@ -6,6 +6,7 @@ from ..rig import contact_property, footprints, live, live_legs, mapping
 from ..rig.stepwise import part
 from ..solvers import contact_report, contacts, foot_lock, foot_skate, leg_chain
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import remove_sliding
 from .base import ActionOperator
 from .long_work import LongWork
@@ -42,10 +43,11 @@ class FOOTLOCK_OT_live_lock(ActionOperator, bpy.types.Operator):
     def run(self, context, armature):
         if live.is_on(armature):
             live.stop(armature)
-            return "Live Lock is off; the pose is as it was."
+            return Said("Live Lock is off; the pose is as it was.")
         live.start(context.scene, armature, mapping.of(armature), settings)
-        by = "their contact curves" if live.by_curves(armature) else "the thresholds under Live Lock"
-        return f"Live Lock is on, feet are planted by {by}: play the clip."
+        if live.by_curves(armature):
+            return Said("Live Lock is on, feet are planted by their contact curves: play the clip.")
+        return Said("Live Lock is on, feet are planted by the thresholds under Live Lock: play the clip.")
 
 
 class FOOTLOCK_OT_bake_live(LongWork, ActionOperator, bpy.types.Operator):

@@ -5,8 +5,9 @@ from contextlib import ExitStack
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..rig import live, stepwise
+from ..rig import live, sentences, stepwise
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 
 # Work that takes no longer than this (seconds) is done at once, so that short clips do not flicker.
 _AT_ONCE = 0.2
@@ -99,7 +100,8 @@ class LongWork:
 
     def _stopped(self):
         self._running.end()
-        self.report({"WARNING"}, iface_("{} was stopped, and nothing is changed.").format(iface_(self.bl_label)))
+        stopped = Said("{operator} was stopped, and nothing is changed.", operator=_name(self.bl_label))
+        self.report({"WARNING"}, sentences.translated(stopped))
         return {"CANCELLED"}
 
 
@@ -130,8 +132,13 @@ class _Running:
         shown = self.work.what, int(100.0 * self.work.share)
         if shown != self._shown:
             self._shown = shown
-            text = iface_("Footlock: {}, {} … {} % (Esc stops)")
-            self._workspace.status_text_set(text.format(iface_(self._label), iface_(shown[0]), shown[1]))
+            text = Said(
+                "Footlock: {operator}, {what} … {share} % (Esc stops)",
+                operator=_name(self._label),
+                what=Said(shown[0]),
+                share=shown[1],
+            )
+            self._workspace.status_text_set(sentences.on_screen(text))
             self._manager.progress_update(shown[1])
 
     def end(self):
@@ -149,6 +156,11 @@ class _Running:
                 self._manager.progress_end()
                 self._workspace.status_text_set(None)
                 _redraw(self._manager)
+
+
+def _name(label):
+    """The label of an operator as its button has it."""
+    return iface_(label, bpy.app.translations.contexts.operator_default)
 
 
 def _redraw(manager):

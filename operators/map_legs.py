@@ -6,7 +6,8 @@ from bpy.props import BoolProperty, StringProperty
 from ..rig import mapping
 from ..rig.names import Leg, LegMap
 from ..solvers.errors import FootlockError
-from .base import ArmatureOperator, legs_note
+from ..solvers.wording import counted, together
+from .base import ArmatureOperator, legs_notes
 
 
 class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
@@ -52,15 +53,21 @@ class FOOTLOCK_OT_map_legs(ArmatureOperator, bpy.types.Operator):
             legs = mapping.with_hands(armature, legs)
             mapping.check(armature, legs)
         mapping.store(armature, legs)
-        return f"Pelvis {legs.pelvis}; {mapping.described(legs)}.{legs_note(legs)}"
+        return together(mapping.said(legs), *legs_notes(legs))
 
 
 def _leg(side, bones):
     names = [name.strip() for name in bones.split("|")]
     if not 3 <= len(names) <= 4:
         raise FootlockError(
-            f"A leg is thigh, shin, foot and perhaps toe, and “{bones}” names {len(names)} bones:"
-            " give three or four, separated by |."
+            counted(
+                len(names),
+                "A leg is thigh, shin, foot and perhaps toe, and “{bones}” names {count} bone: give three or four,"
+                " separated by |.",
+                "A leg is thigh, shin, foot and perhaps toe, and “{bones}” names {count} bones: give three or four,"
+                " separated by |.",
+                bones=bones,
+            )
         )
     return Leg(side, *names)
 

@@ -4,6 +4,7 @@ import bpy
 
 from ..rig import trail_cache
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from .base import ArmatureOperator
 
 
@@ -20,4 +21,4 @@ class FOOTLOCK_OT_refresh_overlay(ArmatureOperator, bpy.types.Operator):
         entry = trail_cache.refresh(context.scene, armature, step=True)
         if entry.trails is None:
             raise FootlockError(entry.why)
-        return f"The paths of “{armature.name}” were read."
+        return Said("The paths of “{armature}” were read.", armature=armature.name)

@@ -28,8 +28,9 @@ from ..solvers import contacts, foot_lock, foot_skate, leg_chain, slide, slide_r
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.ground import Ground
+from ..solvers.wording import Listed, Said, contacts_of, out_of_reach, together
 from . import clip_solving, detect_contacts, reporting
-from .base import ActionOperator, legs_note
+from .base import ActionOperator, legs_notes
 from .long_work import LongWork
 from .properties import RemovalProperties
 
@@ -196,9 +197,9 @@ def removing(
                 baked.remove(armature)
                 if options.result == results.NEW:
                     results.seal(armature)
-            notes = left.sentence(stretched) + baked.sentence() + results.sentence(armature, options.result)
+            notes = [left.sentence(stretched), baked.sentence(), results.sentence(armature, options.result)]
             if driven_by.constrained and options.span is None:
-                notes = f"{_not_followed(slide.measure(toes, planted & ~result.out_of_reach), left)}{notes}"
+                notes.insert(0, _not_followed(slide.measure(toes, planted & ~result.out_of_reach), left))
             done = Removal(
                 armature.name,
                 clip,
@@ -208,7 +209,7 @@ def removing(
                 slide.measure(toes, planted),
                 result.out_of_reach,
                 result.converged,
-                notes,
+                together(*notes),
             )
             if finishing is not None:
                 yield from part(finishing(done), at.lay, 1.0)
@@ -228,9 +229,10 @@ def _not_followed(slides, left):
     largest = max((one.largest for i, one in enumerate(slides) if i not in left.legs), default=0.0)
     if largest < _FOLLOWED:
         return ""
-    return (
-        f" The rig's constraints keep feet from following their controls: up to {largest * 1000.0:.1f} mm per frame are"
-        " left; undo (Ctrl Z) and bake the action first if that is too much."
+    return Said(
+        "The rig's constraints keep feet from following their controls: up to {largest:.1f} mm per frame are left; undo"
+        " (Ctrl Z) and bake the action first if that is too much.",
+        largest=1000.0 * largest,
     )
 
 
@@ -376,12 +378,14 @@ def _options(scene, given):
 
 def sentence(legs, done):
     """What a run did, in one line."""
-    counts = ", ".join(f"{leg.label} {count} contacts" for leg, count in zip(legs.legs, done.counts(), strict=True))
     before, after = (slide.overall(slides) * 1000.0 for slides in (done.before, done.after))
-    text = f"{counts}; slide {before:.2f} → {after:.2f} mm per frame"
+    clauses = [
+        Listed(contacts_of(leg.label, count) for leg, count in zip(legs.legs, done.counts(), strict=True)),
+        Said("slide {before:.2f} → {after:.2f} mm per frame", before=before, after=after),
+    ]
     missed = int(done.out_of_reach.any(axis=1).sum())
     if missed:
-        text += f"; {missed} frames out of reach"
+        clauses.append(out_of_reach(missed))
     if not done.converged:
-        text += "; the solver stopped early"
-    return f"{text}.{done.notes}{legs_note(legs)}"
+        clauses.append(Said("the solver stopped early"))
+    return together(Said("{clauses}.", clauses=Listed(clauses, "; ")), done.notes, *legs_notes(legs))

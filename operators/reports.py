@@ -1,6 +1,7 @@
 """What a run found and did, as plain data for a report."""
 
 from ..solvers import contacts, report_table, slide
+from ..solvers.wording import counted, out_of_reach, shown
 
 # How a line calls what --fit-root did.
 _ROOT_FITS = {"none": "left as it is", "scale": "scaled", "path": "given the feet's path"}
@@ -65,7 +66,7 @@ def corrected(done, report, said):
         "pelvis": source.legs.pelvis,
         "legs": legs,
         "converged": done.converged,
-        "notes": done.notes.strip(),
+        "notes": str(done.notes),
         **said,
     }
 
@@ -90,18 +91,28 @@ def line(report, named=False):
     with the action's name, where the file has several clips."""
     source = f"{report['input']}, “{report['action']}”" if named else report["input"]
     if "error" in report:
-        return f"{source}: FAILED: {report['error']}"
-    parts = [f"one unit is {report['unit']:g} m", f"{report['frames']} frames at {report['frame_rate']:g} Hz"]
+        return shown(f"{source}: FAILED: {report['error']}")
+    frames = counted(
+        report["frames"],
+        "{count} frame at {rate:g} Hz",
+        "{count} frames at {rate:g} Hz",
+        rate=report["frame_rate"],
+    )
+    parts = [f"one unit is {report['unit']:g} m", frames]
     if len(report["legs"]) == 1:
         parts.append(f"only one leg ({report['legs'][0]['leg']}) was found")
     for leg in report["legs"]:
         before, after = leg["slide_before"], leg["slide_after"]
-        text = (
-            f"{leg['leg']} {leg['contacts']} contacts, slide {before['mean_mm_per_frame']:.3f}"
-            f" → {after['mean_mm_per_frame']:.3f} mm per frame"
+        text = counted(
+            leg["contacts"],
+            "{leg} {count} contact, slide {before:.3f} → {after:.3f} mm per frame",
+            "{leg} {count} contacts, slide {before:.3f} → {after:.3f} mm per frame",
+            leg=leg["leg"],
+            before=before["mean_mm_per_frame"],
+            after=after["mean_mm_per_frame"],
         )
         if leg["frames_out_of_reach"]:
-            text += f", {len(leg['frames_out_of_reach'])} frames out of reach"
+            text = f"{text}, {out_of_reach(len(leg['frames_out_of_reach']))}"
         parts.append(text)
     if "root" in report:
         parts.append(_root_words(report["root"]))
@@ -111,7 +122,7 @@ def line(report, named=False):
         parts.append(report["notes"].rstrip("."))
     if not report["converged"]:
         parts.append("the solver stopped early")
-    return f"{source} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s"
+    return shown(f"{source} → {report['output']}: {'; '.join(parts)}; {report['seconds']:.1f} s")
 
 
 def _root_words(root):

@@ -1,9 +1,11 @@
 """Revert and Copy Action: back from a corrected copy or layer, and a copy to work on."""
 
 import bpy
+from bpy.app.translations import pgettext_tip as tip_
 
 from ..rig import footprints, mapping, results, sources
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said, together
 from .base import ActionOperator, ArmatureOperator, moved_note
 
 
@@ -20,10 +22,10 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
         if not super().poll(context):
             return False
         if sources.compared(context.object) is not None:
-            cls.poll_message_set("The source is shown for comparison: click Compare to go back")
+            cls.poll_message_set(tip_("The source is shown for comparison: click Compare to go back"))
             return False
         if sources.of(context.object) is None:
-            cls.poll_message_set("The action was not corrected by Footlock")
+            cls.poll_message_set(tip_("The action was not corrected by Footlock"))
             return False
         return True
 
@@ -31,11 +33,11 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
         if sources.in_place(armature):
             action = sources.revert(armature)
             mapping.forget(armature)
-            note = moved_note(len(footprints.stored(armature)))
-            return f"“{action.name}” is as it was before the correction. Its contacts are kept.{note}"
+            back = Said("“{action}” is as it was before the correction. Its contacts are kept.", action=action.name)
+            return together(back, moved_note(len(footprints.stored(armature))))
         action = results.revert(armature)
         mapping.forget(armature)
-        return f"“{armature.name}” has its action “{action.name}” again."
+        return Said("“{armature}” has its action “{action}” again.", armature=armature.name, action=action.name)
 
 
 class FOOTLOCK_OT_copy_action(ActionOperator, bpy.types.Operator):
@@ -51,4 +53,4 @@ class FOOTLOCK_OT_copy_action(ActionOperator, bpy.types.Operator):
             raise FootlockError("A strip is being tweaked: leave tweak mode (Tab in the NLA Editor) and run again.")
         base = armature.animation_data.action
         copy = results.copy_action(armature)
-        return f"“{copy.name}” is a copy of “{base.name}”: Revert goes back."
+        return Said("“{copy}” is a copy of “{action}”: Revert goes back.", copy=copy.name, action=base.name)

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said, clause, counted
 from . import whole_file
 
 # Bounds against files that are no motion capture: no skeleton nears them. The depth also protects what is built from
@@ -90,8 +91,11 @@ class BvhFile:
         """Index of the joint called ``name``. Raises ``FootlockError`` if there is none."""
         names = [joint.name for joint in self.joints]
         if name not in names:
-            known = ", ".join(names[:40])
-            raise FootlockError(f"The BVH file has no joint {_shown(name)}: choose one of {known}.")
+            raise FootlockError(
+                "The BVH file has no joint {joint}: choose one of {known}.",
+                joint=_shown(name),
+                known=Listed(names[:40]),
+            )
         return names.index(name)
 
     def position_columns(self, joint: int) -> tuple[tuple[int, ...], str]:
@@ -144,10 +148,12 @@ def read(path: str | os.PathLike[str]) -> BvhFile:
         raise fail("has no lines “Frames: …” and “Frame Time: …” after MOTION")
     frames_text, frame_time_text = (text.decode("latin-1") for text in timing.groups())
     if not re.fullmatch("[0-9]{1,18}", frames_text):
-        raise fail(f"promises {_shown(frames_text)} frames, which is not a number of frames")
+        raise fail(Said("promises {text} frames, which is not a number of frames", text=_shown(frames_text)))
     frame_time = _number(frame_time_text)
     if frame_time is None or not FRAME_TIMES[0] <= frame_time <= FRAME_TIMES[1]:
-        raise fail(f"has the frame time {_shown(frame_time_text)}, which is not a number of seconds above zero")
+        raise fail(
+            Said("has the frame time {text}, which is not a number of seconds above zero", text=_shown(frame_time_text))
+        )
     motion = _motion(data, timing.end(), joints, int(frames_text), fail)
     return BvhFile(data[: found.start()], joints, frame_time, frame_time_text, motion)
 
@@ -168,7 +174,9 @@ def write(path: str | os.PathLike[str], bvh: BvhFile) -> None:
 def _hierarchy(header: bytes, fail: _Fail) -> tuple[Joint, ...]:
     """The joints of a hierarchy, parents before children, in the order of their channels."""
     if len(header) > LARGEST_HIERARCHY:
-        raise fail(f"has a hierarchy of more than {LARGEST_HIERARCHY >> 20} MB, which no skeleton needs")
+        raise fail(
+            Said("has a hierarchy of more than {size} MB, which no skeleton needs", size=LARGEST_HIERARCHY >> 20)
+        )
     try:
         text = header.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -183,18 +191,25 @@ def _hierarchy(header: bytes, fail: _Fail) -> tuple[Joint, ...]:
     at = 0
 
     def wrong(what: str) -> FootlockError:
-        return fail(f"{what} in line {text.count(chr(10), 0, at) + 1}")
+        return fail(Said("{what} in line {line}", what=clause(what), line=text.count("\n", 0, at) + 1))
 
     for found in _STATEMENT.finditer(text):
         kind, token, at = found.lastgroup, found[0].strip(), found.end()
         joint = joints[stack[-1]] if stack and stack[-1] != _END_SITE else None
         if (token == "{") != (opening is not None):
-            raise wrong(f"has {_shown(token)} where {'no' if token == '{' else 'a'} brace may open")
+            raise wrong(
+                Said(
+                    "has {text} where no brace may open" if token == "{" else "has {text} where a brace may open",
+                    text=_shown(token),
+                )
+            )
         if token == "{":
             stack.append(opening)
             opening = None
             if len(stack) > DEEPEST:
-                raise wrong(f"has joints nested more than {DEEPEST} deep, which no skeleton needs,")
+                raise wrong(
+                    Said("has joints nested more than {deepest} deep, which no skeleton needs,", deepest=DEEPEST)
+                )
         elif token == "}" and stack:
             stack.pop()
         elif kind == "hierarchy" and not stack:
@@ -204,31 +219,39 @@ def _hierarchy(header: bytes, fail: _Fail) -> tuple[Joint, ...]:
         elif kind == "name" and (joint if found["joint"].upper() == "JOINT" else not stack):
             name = " ".join(found["name"].split())
             if not name or name in names:
-                raise wrong(f"has a second joint {_shown(name)}" if name else "has a joint without a name")
+                raise wrong(
+                    Said("has a second joint {joint}", joint=_shown(name)) if name else "has a joint without a name"
+                )
             names.add(name)
             opening = len(joints)
             joints.append(Joint(name, stack[-1] if stack else -1, (), (), None, channel_count))
         elif kind == "offset" and stack:
             offset = tuple(_number(word) for word in found["offset"].split())
             if len(offset) != 3 or None in offset or not all(map(math.isfinite, offset)):
-                raise wrong(f"has the offset {_shown(found['offset'].strip())}, which is not three numbers,")
+                given = _shown(found["offset"].strip())
+                raise wrong(Said("has the offset {offset}, which is not three numbers,", offset=given))
             owner, field = (stack[-1], "offset") if joint else (stack[-2], "end_site")
             joints[owner] = replace(joints[owner], **{field: offset})
         elif kind == "channels" and joint and not joint.channels:
             channels = tuple(_CHANNELS[word.lower()] for word in found["channels"].split())
             if found["count"] != str(len(channels)) or len(set(channels)) != len(channels):
                 listed = text[found.start("count") :].partition("\n")[0]
-                what = f"the channels {_shown(listed)}, which are not that many different ones of X, Y and Z,"
-                raise wrong(f"gives the joint {_shown(joint.name)} {what}")
+                what = Said(
+                    "gives the joint {joint} the channels {channels}, which are not that many different ones of X, Y"
+                    " and Z,",
+                    joint=_shown(joint.name),
+                    channels=_shown(listed),
+                )
+                raise wrong(what)
             joints[stack[-1]] = replace(joint, channels=channels, first_channel=channel_count)
             channel_count += len(channels)
         else:
-            raise wrong(f"has {_shown(token)} where it does not belong")
+            raise wrong(Said("has {text} where it does not belong", text=_shown(token)))
     if stack or opening is not None:
         raise fail("is cut off inside its hierarchy or lacks closing braces")
     for joint in joints:
         if not joint.offset:
-            raise fail(f"has no OFFSET for the joint {_shown(joint.name)}")
+            raise fail(Said("has no OFFSET for the joint {joint}", joint=_shown(joint.name)))
     return tuple(joints)
 
 
@@ -236,11 +259,16 @@ def _motion(data: bytes, start: int, joints: tuple[Joint, ...], promised: int, f
     """The rows of numbers in ``data`` from ``start`` on. Memory follows what is there, never the promised count."""
     channels = sum(len(joint.channels) for joint in joints)
 
-    def place(index: int) -> str:
+    def place(index: int) -> Said:
         frame, column = divmod(index, channels)
         joint = next(j for j in joints if j.first_channel <= column < j.first_channel + len(j.channels))
         channel = joint.channels[column - joint.first_channel]
-        return f"for {channel} of the joint {_shown(joint.name)} in frame {frame + 1}"
+        return Said(
+            "for {channel} of the joint {joint} in frame {frame}",
+            channel=channel,
+            joint=_shown(joint.name),
+            frame=frame + 1,
+        )
 
     blocks: list[np.ndarray] = []
     count = 0
@@ -256,7 +284,11 @@ def _motion(data: bytes, start: int, joints: tuple[Joint, ...], promised: int, f
             wrong = next(i for i, word in enumerate(words) if _number(word) is None)
             # The last word of a file that is too short was a number until the cut.
             if end < len(data) or wrong + 1 < len(words) or count + wrong >= promised * channels:
-                what = f"has {_shown(words[wrong].decode('latin-1'))} instead of a number {place(count + wrong)}"
+                what = Said(
+                    "has {text} instead of a number {place}",
+                    text=_shown(words[wrong].decode("latin-1")),
+                    place=place(count + wrong),
+                )
                 raise fail(what, "mend that value or export it again") from None
             numbers = list(map(float, words[:wrong]))
         blocks.append(np.array(numbers, dtype=np.float64))
@@ -265,14 +297,29 @@ def _motion(data: bytes, start: int, joints: tuple[Joint, ...], promised: int, f
     if not count and not promised:
         raise fail("has no frames", "export it again with its animation")
     if count < promised * channels:
-        raise fail(f"is cut off, its header promises {promised} frames and {count // channels} are there")
+        raise fail(
+            counted(
+                promised,
+                "is cut off, its header promises {count} frame and {there}",
+                "is cut off, its header promises {count} frames and {there}",
+                there=counted(count // channels, "{count} is there", "{count} are there"),
+            )
+        )
     if count > promised * channels:
-        raise fail(f"holds more numbers than the {promised} frames of {channels} channels that its header promises")
+        raise fail(
+            counted(
+                promised,
+                "holds more numbers than the {count} frame of {channels} that its header promises",
+                "holds more numbers than the {count} frames of {channels} that its header promises",
+                channels=counted(channels, "{count} channel", "{count} channels"),
+            )
+        )
     values = np.concatenate(blocks)
     bad = ~np.isfinite(values)
     if bad.any():
         index = int(np.argmax(bad))
-        raise fail(f"has the value {values[index]} {place(index)}", "mend that curve and export it again")
+        what = Said("has the value {value} {place}", value=values[index], place=place(index))
+        raise fail(what, "mend that curve and export it again")
     motion = values.reshape(promised, channels)
     motion.setflags(write=False)
     return motion

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..solvers import euler
 from ..solvers.errors import FootlockError
+from ..solvers.wording import counted
 from . import clip, curves, kinematics, names
 
 # World axes of Blender from those of a file that is y up, as the importer turns it, and of one that is z up.
@@ -42,8 +43,9 @@ def load(path, motion):
     missing = [joint.name for joint in motion.joints if joint.name not in armature.data.bones]
     if missing:
         raise FootlockError(
-            f"Blender shortens the joint name “{missing[0]}”: rename the joints in the file to"
-            " fewer than 64 letters, each once."
+            "Blender shortens the joint name “{joint}”: rename the joints in the file to fewer than 64"
+            " letters, each once.",
+            joint=missing[0],
         )
     return armature
 
@@ -134,8 +136,12 @@ def _replace_rotation(rows, motion, joint, matrices):
         if np.abs(euler.to_matrix(old, axes) - matrices).max() < np.radians(_SAME_DEGREES):
             return
         raise FootlockError(
-            f"The joint “{motion.joints[joint].name}” has {len(axes)} rotation channels and"
-            " needs three to be corrected: export all three."
+            counted(
+                len(axes),
+                "The joint “{joint}” has {count} rotation channel and needs three to be corrected: export all three.",
+                "The joint “{joint}” has {count} rotation channels and needs three to be corrected: export all three.",
+                joint=motion.joints[joint].name,
+            )
         )
     new = np.degrees(euler.from_matrix(matrices, axes, old))
     kept = np.abs(new - rows[:, columns]).max(axis=1, keepdims=True) < _SAME_DEGREES

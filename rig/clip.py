@@ -64,8 +64,12 @@ class Clip:
         first, last = self.time.to_action(span)
         if not curves.within(self.frames, (first, last)).any():
             raise FootlockError(
-                f"The range {span[0]:g} to {span[1]:g} has no frame of the action, which goes from"
-                f" {self.scene_frames[0]:g} to {self.scene_frames[-1]:g}: choose another range."
+                "The range {first:g} to {last:g} has no frame of the action, which goes from {start:g}"
+                " to {end:g}: choose another range.",
+                first=span[0],
+                last=span[1],
+                start=self.scene_frames[0],
+                end=self.scene_frames[-1],
             )
         return first, last
 
@@ -147,8 +151,9 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     nothing = yield from part(job(_READING, _sized_to_nothing, clip, limb_bones(armature, legs)), 0.85, 0.95)
     if nothing is not None:
         raise FootlockError(
-            f"Bone “{nothing.name}” is scaled to nothing in some frames, so it has no pose to correct: give it a"
-            " scale, or choose other bones under Legs."
+            "Bone “{bone}” is scaled to nothing in some frames, so it has no pose to correct: give it a"
+            " scale, or choose other bones under Legs.",
+            bone=nothing.name,
         )
     if not unit:
         length = yield from part(job(_READING, lambda: float(np.median(clip.leg_pose().leg_lengths()))), 0.95, 1.0)
@@ -252,19 +257,23 @@ def _in_metres(world, unit):
 def _check_usable(armature):
     if armature.data.pose_position == "REST":
         raise FootlockError(
-            f"“{armature.name}” shows its rest position: switch it to Pose Position in the armature's properties."
+            "“{armature}” shows its rest position: switch it to Pose Position in the armature's properties.",
+            armature=armature.name,
         )
     data = armature.animation_data
     if data is None or data.action is None:
         if nla.live_strips(data):
             raise FootlockError(
-                f"“{armature.name}” is moved by NLA strips and has no action: click Bake from NLA, or tweak a strip"
-                " (Tab in the NLA Editor)."
+                "“{armature}” is moved by NLA strips and has no action: click Bake from NLA, or tweak a strip"
+                " (Tab in the NLA Editor).",
+                armature=armature.name,
             )
-        raise FootlockError(f"“{armature.name}” has no action: assign or import an animation first.")
+        raise FootlockError("“{armature}” has no action: assign or import an animation first.", armature=armature.name)
     if compat.has_unassigned_slots(armature):
         raise FootlockError(
-            f"“{armature.name}” uses no slot of the action “{data.action.name}”: choose its slot in the Action Editor."
+            "“{armature}” uses no slot of the action “{action}”: choose its slot in the Action Editor.",
+            armature=armature.name,
+            action=data.action.name,
         )
 
 
@@ -272,7 +281,8 @@ def _check_world(armature, world):
     scale = np.linalg.norm(world[:, :3, :3], axis=1)
     if np.any(np.ptp(scale, axis=1) > _UNIFORM * scale.max(axis=1)) or np.any(np.linalg.det(world[:, :3, :3]) <= 0.0):
         raise FootlockError(
-            f"“{armature.name}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again."
+            "“{armature}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again.",
+            armature=armature.name,
         )
 
 
@@ -286,8 +296,8 @@ def _refuse_lost(armature, bone):
     for curve in compat.fcurves(armature):
         curves.sample(curve, curves.keys(curve)[0])
     raise FootlockError(
-        f"Bone “{bone.name}” has a place that is not a number: look for one in the values of what moves it, and set it"
-        " anew."
+        "Bone “{bone}” has a place that is not a number: look for one in the values of what moves it, and set it anew.",
+        bone=bone.name,
     )
 
 
@@ -366,8 +376,12 @@ def check_keys_move(armature, bones):
         found = acting(armature, armature.pose.bones[name])
         if found or name in driven:
             raise FootlockError(
-                f"Bone “{name}” is moved by {f'the constraint “{found[0].name}”' if found else 'a driver'},"
-                f" so keys on it would do nothing: {BAKE}."
+                "Bone “{bone}” is moved by the constraint “{constraint}”, so keys on it would do nothing: {bake}."
+                if found
+                else "Bone “{bone}” is moved by a driver, so keys on it would do nothing: {bake}.",
+                bone=name,
+                constraint=found[0].name if found else "",
+                bake=BAKE,
             )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..solvers import contact_report, contacts
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import compat, curves, results
 
 NAME, SPEED, HEIGHT = curves.OWN_PROPERTIES
@@ -39,6 +40,11 @@ class State(Enum):
     EDITED = "edited by hand"
     LOCKED = "locked"
     MUTED = "muted"
+
+    @property
+    def said(self):
+        """The same, to be translated."""
+        return Said(self.value)
 
 
 # Curves that no detection and no file replaces.
@@ -189,7 +195,9 @@ def _check_free(armature, legs, name):
     for leg in legs.legs:
         if not isinstance(armature.pose.bones[leg.bearer].get(name, 0.0), (int, float)):
             raise FootlockError(
-                f"Bone “{leg.bearer}” has a property “{name}” of its own that is no number: rename that property."
+                "Bone “{bone}” has a property “{property}” of its own that is no number: rename that property.",
+                bone=leg.bearer,
+                property=name,
             )
 
 

@@ -17,7 +17,7 @@ from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProper
 from ..solvers.contact_report import Movement, Report, Row, Traces
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, controls, curves, nla, results
+from . import compat, controls, curves, names, nla, results
 
 # Half precision, of which the traces are kept, goes no further.
 _LARGEST = 6e4
@@ -128,7 +128,7 @@ def read(armature, kept):
     return Report(
         armature.name,
         kept.id_data.name,
-        tuple(leg.name for leg in kept.legs),
+        tuple(names.labelled(leg.name) for leg in kept.legs),
         tuple(leg.origin for leg in kept.legs),
         at,
         kept.frame_rate,

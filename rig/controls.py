@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import compat, curves
 from .names import HAND
 
@@ -24,7 +25,7 @@ PARENTS = ("ARMATURE", "CHILD_OF", "PIVOT")
 # Of a bone's three rotations, so many locked ones make it no handle to turn.
 _LOCKED = 2
 # What to do where constraints or drivers leave no bone with keys of its own.
-BAKE = "bake the action first (Pose, Animation, Bake Action, with Visual Keying and Clear Constraints)"
+BAKE = Said("bake the action first (Pose, Animation, Bake Action, with Visual Keying and Clear Constraints)")
 # An influence below this is none.
 _NO_INFLUENCE = 1e-3
 
@@ -207,7 +208,10 @@ class _Tracer:
         """The bone that a constraint refers to. Raises FootlockError where it is another object."""
         if constraint.target is not self.armature or not constraint.subtarget:
             raise FootlockError(
-                f"Bone “{owner.name}” follows another object by its constraint “{constraint.name}”: {BAKE}."
+                "Bone “{bone}” follows another object by its constraint “{constraint}”: {bake}.",
+                bone=owner.name,
+                constraint=constraint.name,
+                bake=BAKE,
             )
         return self.bones[constraint.subtarget]
 
@@ -260,11 +264,15 @@ class _Tracer:
         for source in [*places, *(one for found in turns.values() for one in found)]:
             if source.bone in self.driven:
                 raise FootlockError(
-                    f"Bone “{source.bone}” is moved by a driver, so keys on it would do nothing: {BAKE}."
+                    "Bone “{bone}” is moved by a driver, so keys on it would do nothing: {bake}.",
+                    bone=source.bone,
+                    bake=BAKE,
                 )
         if not (places or (turns["thigh"] and turns["shin"])):
             raise FootlockError(
-                f"Nothing with keys moves the leg “{leg.thigh}”: choose its bones anew under Legs, or {BAKE}."
+                "Nothing with keys moves the leg “{thigh}”: choose its bones anew under Legs, or {bake}.",
+                thigh=leg.thigh,
+                bake=BAKE,
             )
 
     def _sources(self, bone, conditions=(), seen=(), local=False):
@@ -292,7 +300,10 @@ class _Tracer:
         if len(seen) == 1 or sum(bone.lock_rotation) < _LOCKED:
             if aimed is not None:
                 raise FootlockError(
-                    f"Bone “{bone.name}” is moved by the constraint “{aimed.name}”, so keys on it do nothing: {BAKE}."
+                    "Bone “{bone}” is moved by the constraint “{aimed}”, so keys on it do nothing: {bake}.",
+                    bone=bone.name,
+                    aimed=aimed.name,
+                    bake=BAKE,
                 )
             yield Source(bone.name, conditions, local=local), None
         elif bone.parent is not None:
@@ -335,8 +346,9 @@ class _Tracer:
         whether there was no other inverse kinematics on it."""
         if any((holder, chain) in self._chains.get(name, ()) for name in self.above_pelvis):
             raise FootlockError(
-                f"The inverse kinematics of “{holder.name}” moves the pelvis, too: set its Chain Length so that it ends"
-                " at the thigh."
+                "The inverse kinematics of “{bone}” moves the pelvis, too: set its Chain Length so that it"
+                " ends at the thigh.",
+                bone=holder.name,
             )
         passed, direct = self._way_up(holder, chain)
         movable = [name for name, is_movable in passed.items() if is_movable]
@@ -344,7 +356,9 @@ class _Tracer:
         candidates = [name for name in movable if name not in self.shared] or movable
         if not candidates:
             raise FootlockError(
-                f"The target of the leg “{leg.thigh}” has no location to key: unlock the foot control, or {BAKE}."
+                "The target of the leg “{thigh}” has no location to key: unlock the foot control, or {bake}.",
+                thigh=leg.thigh,
+                bake=BAKE,
             )
         return self._chosen(candidates), set(passed), direct
 
@@ -401,7 +415,8 @@ class _Tracer:
                 candidates.append(passed[-1])
         if not candidates:
             raise FootlockError(
-                f"No bone moves the pelvis “{pelvis.name}” without the feet: choose the bone that does under Legs."
+                "No bone moves the pelvis “{pelvis}” without the feet: choose the bone that does under Legs.",
+                pelvis=pelvis.name,
             )
         return self._chosen(candidates)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..solvers import contacts, knee_side, leg_chain
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said
 from . import clip as clips
 from . import compat, curves, held, key_reduction, moves, root
 from .stepwise import Step, finish, job, part
@@ -55,8 +56,9 @@ def _check_inherits(bones, legs):
             while between is not None and between.name != upper:
                 if not between.bone.use_inherit_rotation and bones[upper] in between.parent_recursive:
                     raise FootlockError(
-                        f"Bone “{between.name}” within a leg does not inherit rotation, so the leg falls apart when it"
-                        " turns: switch on Inherit Rotation in its bone properties."
+                        "Bone “{bone}” within a leg does not inherit rotation, so the leg falls apart when"
+                        " it turns: switch on Inherit Rotation in its bone properties.",
+                        bone=between.name,
                     )
                 between = between.parent
 
@@ -106,7 +108,7 @@ class Baked:
     def sentence(self):
         """What is said of them; empty without."""
         bones = dict.fromkeys(bone for bone, *_ in self.modifiers)
-        return f" Modifiers on the curves of {', '.join(bones)} were baked into keys." if bones else ""
+        return Said("Modifiers on the curves of {bones} were baked into keys.", bones=Listed(bones)) if bones else ""
 
 
 def writing(armature, clip, pelvis, solution, keys=ALL_KEYS, stretch=None, left=held.NOTHING, kept=None):
@@ -258,7 +260,8 @@ def scale_travel(armature, clip, factor):
         check_root(armature, bone)
     else:
         raise FootlockError(
-            f"No bone from the pelvis of “{armature.name}” up has keys on its location: there is no travel to scale."
+            "No bone from the pelvis of “{armature}” up has keys on its location: there is no travel to scale.",
+            armature=armature.name,
         )
     finish(moving(armature, clip, [bone], (factor - 1.0) * root.travel(clip, bone))).remove(armature)
 
@@ -304,8 +307,10 @@ def _check_unmodified(armature, bones):
         bone, channel = curves.bone_and_property(curve.data_path)
         if bone in bones and not curves.is_own(curve.data_path) and _modifiers(curve):
             raise FootlockError(
-                f"The curve “{channel}” of bone “{bone}” has a modifier, for which keys have to be added: choose other"
-                " Keys under Correction, or bake it first (Key, Bake)."
+                "The curve “{channel}” of bone “{bone}” has a modifier, for which keys have to be added:"
+                " choose other Keys under Correction, or bake it first (Key, Bake).",
+                channel=channel,
+                bone=bone,
             )
 
 
@@ -321,8 +326,9 @@ def _modifiers(curve):
 def _check_loose(bone):
     if bone.bone.use_connect:
         raise FootlockError(
-            f"Bone “{bone.name}” is connected to its parent and cannot move:"
-            " choose another pelvis, or disconnect it in Edit Mode."
+            "Bone “{bone}” is connected to its parent and cannot move: choose another pelvis, or disconnect it"
+            " in Edit Mode.",
+            bone=bone.name,
         )
 
 

@@ -383,8 +383,16 @@ def _interleaved(frames, values):
 def _finite(curve, values):
     if not np.isfinite(values).all():
         bone, name = bone_and_property(curve.data_path)
+        if not bone:
+            raise FootlockError(
+                "The curve “{curve}” of the object has a value that is not a number: delete that key in the Graph"
+                " Editor and run again.",
+                curve=name,
+            )
         raise FootlockError(
-            f"The curve “{name}” of {f'bone “{bone}”' if bone else 'the object'} has a value that is not a number:"
-            " delete that key in the Graph Editor and run again."
+            "The curve “{curve}” of bone “{bone}” has a value that is not a number: delete that key in the Graph"
+            " Editor and run again.",
+            curve=name,
+            bone=bone,
         )
     return values

@@ -59,7 +59,7 @@ class Exchange:
             try:
                 load(path, self._file, self.scene, self._rate, still)
             except RuntimeError as error:
-                raise FootlockError(f"“{path.name}” cannot be read by Blender: export it again.") from error
+                raise FootlockError("“{file}” cannot be read by Blender: export it again.", file=path.name) from error
         return {
             one.name: {owner.name: {name: tuple(getattr(owner, name)) for name in _CHANNELS} for owner in _owners(one)}
             for one in self.scene.objects
@@ -123,8 +123,10 @@ class Exchange:
         best = min(fits, key=lambda one: one[0].error, default=None)
         if best is None:
             raise FootlockError(
-                f"The bones of “{armature.name}” were not found in “{self._file.name}”, so it cannot be written back:"
-                " give an output that ends in .blend."
+                "The bones of “{armature}” were not found in “{file}”, so it cannot be written back: give an"
+                " output that ends in .blend.",
+                armature=armature.name,
+                file=self._file.name,
             )
         file_nodes.check(best[0], self._file.name)
         self._nodes[armature] = best[1]
@@ -151,7 +153,9 @@ def open_fbx(path):
     for name, own in zip(file.takes, layers, strict=True):
         if len(own) > 1:
             raise FootlockError(
-                f"The take “{name}” of “{path.name}” has several animation layers: merge them, and export it again."
+                "The take “{name}” of “{file}” has several animation layers: merge them, and export it again.",
+                name=name,
+                file=path.name,
             )
     found = Exchange(path, file, _import_fbx)
     called = {one: [] for one in found.scene.objects}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import fbx_format, kinematics, whole_file
 from .fbx_format import record
 from .file_nodes import Local
@@ -128,7 +129,9 @@ class FbxFile:
     def _part(self, name):
         found = next((one for one in self.file.records if one.name == name), None)
         if found is None:
-            raise FootlockError(f"“{self.name}” lacks its {name.decode()}, so it is damaged: export it again.")
+            raise FootlockError(
+                "“{file}” lacks its {part}, so it is damaged: export it again.", file=self.name, part=name.decode()
+            )
         return found
 
     def _name_of(self, key):
@@ -266,7 +269,9 @@ def read(path):
     """Read a binary FBX file. Raises FootlockError for one that cannot be opened, is something else, or cut off."""
     file = fbx_format.read(path)
     if file.version < 7100:
-        raise whole_file.error(path, f"is of version {file.version}", "export it as FBX 2011 or newer")
+        raise whole_file.error(
+            path, Said("is of version {version}", version=file.version), "export it as FBX 2011 or newer"
+        )
     with whole_file.damaged(path):
         return FbxFile(path.name, file, _ticks(file))
 

@@ -87,8 +87,9 @@ def check(fitted, name):
     """Raise FootlockError where poses and file do not fit."""
     if not fitted.error < 1.0:
         raise FootlockError(
-            f"“{name}” is built in a way that Blender reads otherwise than it stands there, so it cannot be written"
-            " back: give an output that ends in .blend."
+            "“{file}” is built in a way that Blender reads otherwise than it stands there, so it cannot be"
+            " written back: give an output that ends in .blend.",
+            file=name,
         )
 
 

@@ -21,8 +21,9 @@ class ObjectSurface:
         self._name = scene_object.name
         if not any(one.original == scene_object for one in depsgraph.ids):
             raise FootlockError(
-                f"The floor “{self._name}” is disabled in viewports or its collection is excluded, so Blender does not"
-                " work out its shape: enable it."
+                "The floor “{name}” is disabled in viewports or its collection is excluded, so Blender does"
+                " not work out its shape: enable it.",
+                name=self._name,
             )
         evaluated = scene_object.evaluated_get(depsgraph)
         try:
@@ -30,7 +31,9 @@ class ObjectSurface:
         except RuntimeError:
             mesh = None
         if mesh is None or not len(mesh.polygons):
-            raise FootlockError(f"“{scene_object.name}” has no faces to stand on: choose a mesh as the floor.")
+            raise FootlockError(
+                "“{name}” has no faces to stand on: choose a mesh as the floor.", name=scene_object.name
+            )
         world = np.array(evaluated.matrix_world, float)
         points = np.empty(3 * len(mesh.vertices), np.float32)
         mesh.vertices.foreach_get("co", points)
@@ -46,7 +49,7 @@ class ObjectSurface:
         """Raise FootlockError where there is nothing under any of the points (n, 3)."""
         if len(points) and np.isnan(self.sample(points)[0]).all():
             raise FootlockError(
-                f"The floor “{self._name}” is nowhere under the feet: move it, or choose another object."
+                "The floor “{name}” is nowhere under the feet: move it, or choose another object.", name=self._name
             )
 
     def sample(self, points):

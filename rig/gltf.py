@@ -17,6 +17,7 @@ import numpy as np
 
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said, clause
 from . import whole_file
 from .file_nodes import Local
 
@@ -160,15 +161,19 @@ class GltfFile:
                     continue
                 if copy.exists() and copy.read_bytes() != source.read_bytes():
                     raise FootlockError(
-                        f"“{copy}” is another file than the one of that name that “{self.name}” uses: choose another"
-                        " folder."
+                        "“{copy}” is another file than the one of that name that “{file}” uses: choose another folder.",
+                        copy=copy,
+                        file=self.name,
                     )
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, copy)
             except OSError as error:
                 raise FootlockError(
-                    f"“{source.name}”, which “{self.name}” uses, cannot be copied ({error.strerror}): choose a folder"
-                    " that can be written to."
+                    "“{source}”, which “{file}” uses, cannot be copied ({reason}): choose a folder that can be"
+                    " written to.",
+                    source=source.name,
+                    file=self.name,
+                    reason=error.strerror,
                 ) from error
 
     def _static(self, node, path):
@@ -198,7 +203,8 @@ class GltfFile:
         view = self.document["bufferViews"][accessor["bufferView"]] if "bufferView" in accessor else None
         if "sparse" in accessor or view is None or _compressed(view):
             raise FootlockError(
-                f"“{self.name}” has compressed animations: export it without compression of meshes and animations."
+                "“{file}” has compressed animations: export it without compression of meshes and animations.",
+                file=self.name,
             )
         kind, width = np.dtype(_COMPONENTS[accessor["componentType"]]), _WIDTHS[accessor["type"]]
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
@@ -223,7 +229,7 @@ class GltfFile:
             return (self.folder / unquote(uri)).read_bytes()
         except (OSError, ValueError) as error:
             raise FootlockError(
-                f"“{self.name}” uses “{uri[:60]}”, which cannot be read: put it beside the file."
+                "“{file}” uses “{uri}”, which cannot be read: put it beside the file.", file=self.name, uri=uri[:60]
             ) from error
 
     def _overwrite(self, animation, node, path, times, values):
@@ -299,7 +305,7 @@ class GltfFile:
             buffers[0]["byteLength"] = len(binary)
 
     def _broken(self, why):
-        return FootlockError(f"“{self.name}” is damaged, {why}: export it again.")
+        return FootlockError("“{file}” is damaged, {why}: export it again.", file=self.name, why=clause(why))
 
 
 def _channels(changes):
@@ -338,7 +344,9 @@ def read(path):
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise whole_file.error(path, "is not a glTF file, or damaged") from error
     if not str(version).startswith("2."):
-        raise whole_file.error(path, f"is of version {version} of glTF", "export it again as glTF 2.0")
+        raise whole_file.error(
+            path, Said("is of version {version} of glTF", version=str(version)), "export it again as glTF 2.0"
+        )
     return GltfFile(path.name, path.parent, document, binary, further, is_binary)
 
 

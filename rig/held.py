@@ -7,9 +7,10 @@ Blender's own keys.
 from dataclasses import dataclass, replace
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said, together
 from . import compat, curves
 
-_LOCKED, _MUTED = "locked", "muted"
+_LOCKED, _MUTED = Said("locked"), Said("muted")
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,10 @@ class Held:
 
     def sentence(self, stretched):
         """What stayed, as it is reported, also of legs that should be ``stretched``; empty where nothing did."""
-        stayed = f" Left as they are: {', '.join(self.why)}." if self.why else ""
-        return stayed + (f" No leg was stretched: {self.sizes}." if stretched and self.sizes else "")
+        return together(
+            Said("Left as they are: {bones}.", bones=Listed(self.why)) if self.why else "",
+            Said("No leg was stretched: {why}.", why=self.sizes) if stretched and self.sizes else "",
+        )
 
 
 NOTHING = Held()
@@ -50,7 +53,7 @@ def held(armature, legs, driven_by, rotation_property):
     bones, stay, stiff, why = set(), [], [], []
     state = found.get((driven_by.carrier, "location"))
     if state:
-        why.append(f"the location of “{driven_by.carrier}” ({state})")
+        why.append(Said("the location of “{bone}” ({state})", bone=driven_by.carrier, state=state))
 
     def states_of(sources, *channels):
         """Names of bones → why one of their channels is held."""
@@ -69,22 +72,27 @@ def held(armature, legs, driven_by, rotation_property):
             stay.append(i)
             bones.update(source.bone for source in limb.sources())
             name, reason = next(iter(whole.items()))
-            why.append(f"{leg.label} (“{name}” is {reason})")
+            why.append(Said("{leg} (“{bone}” is {state})", leg=leg.label, bone=name, state=reason))
         elif foot:
             stiff.append(i)
             bones.update(source.bone for source in (*limb.turns["foot"], *limb.turns["toe"]))
-            why += [f"“{name}” ({reason})" for name, reason in foot.items()]
+            why += [Said("“{bone}” ({state})", bone=name, state=reason) for name, reason in foot.items()]
         elif toe:
             bones.update(toe)
-            why += [f"“{name}” ({reason})" for name, reason in toe.items()]
+            why += [Said("“{bone}” ({state})", bone=name, state=reason) for name, reason in toe.items()]
     if len(stay) == len(legs.legs):
         raise FootlockError(
-            f"No leg can be corrected, for the curves of their bones are locked or muted ({', '.join(why)}):"
-            " unlock or unmute them in the Graph Editor."
+            "No leg can be corrected, for the curves of their bones are locked or muted ({why}): unlock or"
+            " unmute them in the Graph Editor.",
+            why=Listed(why),
         )
     sized = (name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))
-    sizes = [f"the scale of “{name}” is {found[name, 'scale']}" for name in sized if (name, "scale") in found]
-    return Held(frozenset(bones), tuple(stay), tuple(stiff), bool(state), "".join(sizes[:1]), tuple(why))
+    sizes = (
+        Said("the scale of “{bone}” is {state}", bone=name, state=found[name, "scale"])
+        for name in sized
+        if (name, "scale") in found
+    )
+    return Held(frozenset(bones), tuple(stay), tuple(stiff), bool(state), next(sizes, ""), tuple(why))
 
 
 def check_free(armature, bone, channel):
@@ -92,8 +100,11 @@ def check_free(armature, bone, channel):
     state = _held_channels(armature).get((bone, channel))
     if state:
         raise FootlockError(
-            f"The curve “{channel}” of bone “{bone}” is {state}: {'unlock' if state == _LOCKED else 'unmute'} it in the"
-            " Graph Editor, or delete it."
+            "The curve “{channel}” of bone “{bone}” is locked: unlock it in the Graph Editor, or delete it."
+            if state is _LOCKED
+            else "The curve “{channel}” of bone “{bone}” is muted: unmute it in the Graph Editor, or delete it.",
+            channel=channel,
+            bone=bone,
         )
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import counted
 from . import curves
 
 _LEAST_FRAMES = 3
@@ -22,18 +23,27 @@ def frames(armature, paths):
     at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
     name = armature.animation_data.action.name
     if not at:
-        raise FootlockError(f"The action “{name}” has no keys for “{armature.name}”: choose another action.")
+        raise FootlockError(
+            "The action “{name}” has no keys for “{armature}”: choose another action.",
+            name=name,
+            armature=armature.name,
+        )
     ranges = np.array([curve.range() for curve in keyed])
     if not np.isfinite(ranges).all():
         raise FootlockError(
-            f"The action “{name}” has a key at a frame that is not a number: delete it in the"
-            " Graph Editor and run again."
+            "The action “{name}” has a key at a frame that is not a number: delete it in the Graph Editor and"
+            " run again.",
+            name=name,
         )
     first, last = ranges[:, 0].min(), ranges[:, 1].max()
     if last - first > _MOST_FRAMES:
         raise FootlockError(
-            f"The action “{name}” goes from frame {first:g} to {last:g}, which is more than {_MOST_FRAMES} frames:"
-            " delete the key that is far from the others."
+            "The action “{name}” goes from frame {first:g} to {last:g}, which is more than {most_frames}"
+            " frames: delete the key that is far from the others.",
+            name=name,
+            first=first,
+            last=last,
+            most_frames=_MOST_FRAMES,
         )
     longest = max(at, key=len)
     step = (longest[-1] - longest[0]) / max(len(longest) - 1, 1)
@@ -48,7 +58,12 @@ def frames(armature, paths):
         longest = longest[0] + step * np.arange(-before, after + 1.0)
     if len(longest) < _LEAST_FRAMES:
         raise FootlockError(
-            f"The action “{name}” has {len(longest)} frames, and sliding shows from {_LEAST_FRAMES} on:"
-            " choose a longer action."
+            counted(
+                len(longest),
+                "The action “{name}” has {count} frame, and sliding shows from {least} on: choose a longer action.",
+                "The action “{name}” has {count} frames, and sliding shows from {least} on: choose a longer action.",
+                name=name,
+                least=_LEAST_FRAMES,
+            )
         )
     return longest, step

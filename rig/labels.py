@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Listed, Said, counted
 
 # An hour of four feet at 120 Hz takes 5 MB; a larger file is none of labels.
 _LARGEST = 64 << 20
@@ -19,23 +20,31 @@ def read(path, legs, frames):
     path = Path(path)
     try:
         if path.stat().st_size > _LARGEST:
-            raise FootlockError(f"“{path}” is too large for a labels file: choose one that --export-contacts wrote.")
+            raise FootlockError(
+                "“{path}” is too large for a labels file: choose one that --export-contacts wrote.", path=path
+            )
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise FootlockError(f"The labels file “{path}” cannot be read ({_reason(error)}): check its path.") from error
+        raise FootlockError(
+            "The labels file “{path}” cannot be read ({reason}): check its path.", path=path, reason=_reason(error)
+        ) from error
     try:
         contacts = json.loads(text)["contacts"]
         names = set(contacts.keys())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise FootlockError(
-            f"“{path}” is not a labels file: it wants an object with “contacts”, as --export-contacts writes it."
+            "“{path}” is not a labels file: it wants an object with “contacts”, as --export-contacts writes it.",
+            path=path,
         ) from error
     columns = []
     for leg in legs.legs:
         if leg.bearer not in names:
-            found = ", ".join(f"“{name}”" for name in sorted(map(str, names))[:4]) or "no bone"
+            found = [Said("“{bone}”", bone=name) for name in sorted(map(str, names))[:4]]
             raise FootlockError(
-                f"“{path}” has labels for {found} and none for “{leg.bearer}”: use labels of this skeleton."
+                "“{path}” has labels for {found} and none for “{bone}”: use labels of this skeleton.",
+                path=path,
+                found=Listed(found or [Said("no bone")]),
+                bone=leg.bearer,
             )
         columns.append(_column(path, leg.bearer, contacts[leg.bearer], frames))
     return np.stack(columns, axis=1)
@@ -53,7 +62,9 @@ def write(path, legs, labels, frame_rate, frame_start):
         Path(path).write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise FootlockError(
-            f"The labels file “{path}” cannot be written ({_reason(error)}): choose another place."
+            "The labels file “{path}” cannot be written ({reason}): choose another place.",
+            path=path,
+            reason=_reason(error),
         ) from error
 
 
@@ -61,11 +72,20 @@ def _column(path, bone, values, frames):
     if not isinstance(values, list) or len(values) != frames:
         count = len(values) if isinstance(values, list) else "no"
         raise FootlockError(
-            f"“{path}” has {count} labels for “{bone}” and the clip has {frames} frames: use labels of this clip."
+            counted(
+                count,
+                "“{path}” has {count} label for “{bone}” and the clip has {frames} frames: use labels of this clip.",
+                "“{path}” has {count} labels for “{bone}” and the clip has {frames} frames: use labels of this clip.",
+                path=path,
+                bone=bone,
+                frames=frames,
+            )
         )
     if not all(isinstance(value, (int, float)) and -1 <= value <= 1 for value in values):
         raise FootlockError(
-            f"“{path}” has a label for “{bone}” that is not between -1 and 1: mend the file or detect anew."
+            "“{path}” has a label for “{bone}” that is not between -1 and 1: mend the file or detect anew.",
+            path=path,
+            bone=bone,
         )
     return np.array(values, float)
 

@@ -98,7 +98,9 @@ class LiveLegs:
             try:
                 matrices = {part: bones[name].matrix.copy() for part, name in leg.parts.items()}
             except KeyError as gone:
-                raise FootlockError(f"“{armature.name}” has lost a bone of its legs: click Find Legs.") from gone
+                raise FootlockError(
+                    "“{armature}” has lost a bone of its legs: click Find Legs.", armature=armature.name
+                ) from gone
             joints = [_joint(world, matrices[part], length) for part, length in leg.joints]
             state, target = self._locked(leg, bones, joints[3], states and states[i], delta_time, settings)
             after.append(state)
@@ -187,8 +189,9 @@ def legs_of(armature):
 def _check_plain(armature, driven_by):
     if driven_by.constrained or any(limb.places for limb in driven_by.limbs):
         raise FootlockError(
-            f"The legs of “{armature.name}” follow controls, which Live Lock cannot move while it plays: use Remove"
-            " Sliding with the method Runtime."
+            "The legs of “{armature}” follow controls, which Live Lock cannot move while it plays: use Remove"
+            " Sliding with the method Runtime.",
+            armature=armature.name,
         )
 
 
@@ -200,8 +203,9 @@ def _check_even(clip):
         square = np.abs(np.einsum("fij,fik->fjk", axes, axes) / (size[:, :, None] * size[:, None, :]) - np.eye(3))
         if np.ptp(size, axis=1).max() > _UNEVEN * size.max() or square.max() > _UNEVEN or np.linalg.det(axes).min() < 0:
             raise FootlockError(
-                f"Bone “{name}” is scaled unevenly or mirrored, which Live Lock cannot follow: use Remove Sliding with"
-                " the method Runtime."
+                "Bone “{name}” is scaled unevenly or mirrored, which Live Lock cannot follow: use Remove"
+                " Sliding with the method Runtime.",
+                name=name,
             )
 
 

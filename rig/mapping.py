@@ -14,7 +14,8 @@ from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProper
 from mathutils import Matrix
 
 from ..solvers.errors import FootlockError
-from . import candidates, controls, results
+from ..solvers.wording import Listed, Said
+from . import candidates, controls, results, sentences
 from .names import HAND, Leg, LegMap, ancestors
 from .skeleton import Rest
 
@@ -32,7 +33,9 @@ class UnclearLegs(FootlockError):
 
     def __init__(self, armature, maps):
         super().__init__(
-            f"“{armature.name}” may have its legs in {len(maps)} ways: choose one under Legs in the Footlock panel."
+            "“{armature}” may have its legs in {count} ways: choose one under Legs in the Footlock panel.",
+            armature=armature.name,
+            count=len(maps),
         )
         self.maps = maps
 
@@ -127,7 +130,8 @@ def find(armature):
     maps = choices(armature)
     if not maps:
         raise FootlockError(
-            f"No leg was found in “{armature.name}”: choose thigh, shin and foot under Legs in the Footlock panel."
+            "No leg was found in “{armature}”: choose thigh, shin and foot under Legs in the Footlock panel.",
+            armature=armature.name,
         )
     if len(maps) > 1:
         raise UnclearLegs(armature, maps)
@@ -138,7 +142,9 @@ def choices(armature):
     """The maps of legs that an armature object may have, always in the same order, the likeliest first."""
     bones, axes = rest(armature), np.array(armature.matrix_world, float)[:3, :3]
     if not abs(np.linalg.det(axes)) > 0.0:
-        raise FootlockError(f"“{armature.name}” is scaled to nothing: give the object a scale (Alt S in Object Mode).")
+        raise FootlockError(
+            "“{armature}” is scaled to nothing: give the object a scale (Alt S in Object Mode).", armature=armature.name
+        )
     up = np.linalg.inv(axes)[:, 2]
     if np.abs(up).max() > _UPRIGHT * np.linalg.norm(up):
         return candidates.find(bones)
@@ -148,9 +154,14 @@ def choices(armature):
     return max(found, key=lambda one: candidates.descent(*one))[1]
 
 
+def said(legs):
+    """What is said of the legs that were found or chosen."""
+    return Said("Pelvis {pelvis}; {legs}.", pelvis=legs.pelvis, legs=described(legs))
+
+
 def described(legs):
     """Which bones the legs of a map are, in a few words."""
-    return ", ".join(f"{leg.label} {leg.thigh} … {leg.bearer}" for leg in legs.legs)
+    return Listed(Said("{leg} {thigh} … {toe}", leg=leg.label, thigh=leg.thigh, toe=leg.bearer) for leg in legs.legs)
 
 
 def with_hands(armature, legs):
@@ -160,8 +171,9 @@ def with_hands(armature, legs):
     arms = candidates.find_arms(rest(armature), legs)
     if not arms:
         raise FootlockError(
-            f"No arms were found in “{armature.name}”: add each as a leg under Legs in the Footlock panel, and choose"
-            " upper arm, forearm, hand and a finger."
+            "No arms were found in “{armature}”: add each as a leg under Legs in the Footlock panel, and"
+            " choose upper arm, forearm, hand and a finger.",
+            armature=armature.name,
         )
     return _carried(armature, replace(legs, legs=(*legs.legs, *arms)))
 
@@ -242,8 +254,9 @@ def check_listed(armature):
     """Raise FootlockError where the list of legs cannot be edited."""
     if not _stores(armature):
         raise FootlockError(
-            f"The data of “{armature.name}” is of another file, so the list of its legs cannot be edited: edit it"
-            " there, or give the bones to Find Legs (F9)."
+            "The data of “{armature}” is of another file, so the list of its legs cannot be edited: edit it"
+            " there, or give the bones to Find Legs (F9).",
+            armature=armature.name,
         )
 
 
@@ -260,8 +273,9 @@ def store(armature, legs):
         action = _keeping_action(armature)
         if action is None:
             raise FootlockError(
-                f"The data of “{armature.name}” is of another file, and legs are kept with its action then: assign an"
-                " action of this file first, or click Copy Action."
+                "The data of “{armature}” is of another file, and legs are kept with its action then: assign"
+                " an action of this file first, or click Copy Action.",
+                armature=armature.name,
             )
         action[_IN_ACTION] = json.dumps({"pelvis": legs.pelvis, "legs": [astuple(leg) for leg in legs.legs]})
         return
@@ -287,7 +301,7 @@ def ask(armature, maps):
     question = armature.data.footlock.question
     question.clear()
     for legs in maps:
-        question.add().name = described(legs)
+        question.add().name = sentences.on_screen(described(legs))
 
 
 def _keeping_action(armature):
@@ -351,12 +365,20 @@ def check(armature, legs):
     used = set()
     if not legs.pelvis:
         raise FootlockError(
-            f"“{armature.name}” has no pelvis chosen: choose it under Legs in the Footlock panel, or click Find Legs."
+            "“{armature}” has no pelvis chosen: choose it under Legs in the Footlock panel, or click Find Legs.",
+            armature=armature.name,
         )
     for name in (legs.pelvis, *(name for leg in legs.legs for name in (leg.thigh, leg.shin, leg.foot))):
         if name not in parents:
-            what = f"Bone “{name}” is not in “{armature.name}”" if name else f"A leg of “{armature.name}” lacks a bone"
-            raise FootlockError(f"{what}: choose the bones under Legs in the Footlock panel, or click Find Legs.")
+            raise FootlockError(
+                "Bone “{bone}” is not in “{armature}”: choose the bones under Legs in the Footlock panel, or click"
+                " Find Legs."
+                if name
+                else "A leg of “{armature}” lacks a bone: choose the bones under Legs in the Footlock panel, or click"
+                " Find Legs.",
+                bone=name,
+                armature=armature.name,
+            )
     for leg in legs.legs:
         chain = [name for name in (legs.pelvis, leg.thigh, leg.shin, leg.foot, leg.toe) if name]
         for upper, lower in pairwise(chain):
@@ -366,11 +388,14 @@ def check(armature, legs):
                 or (leg.place and upper == legs.pelvis and _shared((upper, lower), parents))
             ):
                 raise FootlockError(
-                    f"Bone “{lower}” does not hang from “{upper}”: choose the bones of this leg from the hip down."
+                    "Bone “{lower}” does not hang from “{upper}”: choose the bones of this leg from the hip down.",
+                    lower=lower,
+                    upper=upper,
                 )
         if used & set(chain[1:]):
             raise FootlockError(
-                f"Bone “{sorted(used & set(chain[1:]))[0]}” is in two legs: choose another bone for one of them."
+                "Bone “{bone}” is in two legs: choose another bone for one of them.",
+                bone=sorted(used & set(chain[1:]))[0],
             )
         used |= set(chain[1:])
 

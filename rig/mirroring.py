@@ -21,15 +21,19 @@ def mirrored(leg, pelvis, bones):
         raise FootlockError("A leg that is neither left nor right has no other side: choose its side first.")
     missing = [name for name in (leg.thigh, leg.shin, leg.foot, *leg.bones) if name not in bones]
     if missing:
-        what = f"Bone “{missing[0]}” is not in the armature" if missing[0] else "The leg lacks a bone"
-        raise FootlockError(f"{what}: choose the bones of this leg first.")
+        raise FootlockError(
+            "Bone “{bone}” is not in the armature: choose the bones of this leg first."
+            if missing[0]
+            else "The leg lacks a bone: choose the bones of this leg first.",
+            bone=missing[0],
+        )
     found = [_named(name, bones) for name in leg.bones]
     if None in found:
         placed = _placed(leg.bones, pelvis, bones)
         found = [by_name or by_place for by_name, by_place in zip(found, placed, strict=True)]
     if None in found:
         name = leg.bones[found.index(None)]
-        raise FootlockError(f"No bone mirrors “{name}”: choose the bones of the other leg by hand.")
+        raise FootlockError("No bone mirrors “{bone}”: choose the bones of the other leg by hand.", bone=name)
     by_role = dict(zip(leg.bones, found, strict=True))
     roles = {role: by_role.get(getattr(leg, role), "") for role in ("thigh", "shin", "foot", "toe")}
     return replace(leg, side=_OTHER[side], **roles)

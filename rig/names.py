@@ -8,12 +8,22 @@ goes on from here.
 import re
 from dataclasses import dataclass, replace
 
+from ..solvers.wording import Said
 from . import words
 
 ROLES = ("thigh", "shin", "foot", "toe")
 HAND = "Hand"
 _SIDES = {"L": "Left", "R": "Right"}
 _ORDER = ("Front", "Middle", "", "Hind", HAND)
+# What legs are called: each as a whole, for other languages put the words in another order.
+_LABELS = {
+    str(label): label
+    for label in (
+        Said("Left"), Said("Front Left"), Said("Middle Left"), Said("Hind Left"), Said("Left Hand"),
+        Said("Right"), Said("Front Right"), Said("Middle Right"), Said("Hind Right"), Said("Right Hand"),
+    )
+}  # fmt: skip
+_NUMBERED = {"Left": "Left {number}", "Right": "Right {number}"}
 
 
 @dataclass(frozen=True)
@@ -43,12 +53,20 @@ class Leg:
 
     @property
     def label(self):
-        """What the leg is called before a person."""
+        """What the leg is called before a person: a bone's name, or a Said that is translated as a whole."""
         side = _SIDES.get(self.side)
         if side is None:
             return self.bearer
         after = self.place == HAND or self.place.isdigit()
-        return f"{side} {self.place}" if after else f"{self.place} {side}".strip()
+        return labelled(f"{side} {self.place}" if after else f"{self.place} {side}".strip())
+
+
+def labelled(text):
+    """A leg's label that was kept as a text, as a Said again; a bone's name as it is."""
+    side, _, number = text.partition(" ")
+    if side in _NUMBERED and number.isdigit():
+        return Said(_NUMBERED[side], number=number)
+    return _LABELS.get(text, text)
 
 
 @dataclass(frozen=True)

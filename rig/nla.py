@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import compat, curves
 
 # Strips that map frames differently from the first to the second of these are not the one that is tweaked.
@@ -44,14 +45,16 @@ def time(armature):
     strip = tweaked(data)
     if strip is not None:
         for odd, what in (
-            (strip.use_reverse, "plays backwards"),
-            (strip.repeat != 1.0, "repeats its action"),
-            (strip.use_animated_time, "has an animated time"),
+            (strip.use_reverse, Said("plays backwards")),
+            (strip.repeat != 1.0, Said("repeats its action")),
+            (strip.use_animated_time, Said("has an animated time")),
         ):
             if odd:
                 raise FootlockError(
-                    f"The strip “{strip.name}” {what}, so its frames have no single place in the scene: leave tweak"
-                    " mode (Tab in the NLA Editor) and work on the action itself."
+                    "The strip “{strip}” {what}, so its frames have no single place in the scene: leave tweak"
+                    " mode (Tab in the NLA Editor) and work on the action itself.",
+                    strip=strip.name,
+                    what=what,
                 )
     start, then = (data.nla_tweak_strip_time_to_scene(frame) for frame in _PROBES)
     return StripTime(start, (then - start) / (_PROBES[1] - _PROBES[0]))
@@ -96,25 +99,30 @@ def check(armature, limbs):
     strips, own = live_strips(data), tweaked(data)
     if own is not None and (own.blend_type != "REPLACE" or own.use_animated_influence or own.blend_in or own.blend_out):
         raise FootlockError(
-            f"The strip “{own.name}” is blended with what is below it: set it to Replace, without animated influence"
-            " and blends, or leave tweak mode (Tab in the NLA Editor)."
+            "The strip “{strip}” is blended with what is below it: set it to Replace, without animated influence"
+            " and blends, or leave tweak mode (Tab in the NLA Editor).",
+            strip=own.name,
         )
     if not strips:
         return
     if any(track.is_solo for track in data.nla_tracks) and not data.use_tweak_mode:
         raise FootlockError(
-            f"A track of “{armature.name}” plays solo in the NLA Editor, and the action does not: switch its star off."
+            "A track of “{armature}” plays solo in the NLA Editor, and the action does not: switch its star off.",
+            armature=armature.name,
         )
     if own is None and (data.action_blend_type != "REPLACE" or data.action_influence != 1.0):
         raise FootlockError(
-            f"The action of “{armature.name}” is blended with the NLA strips below it: set it to Replace with an"
-            " influence of 1 in the NLA Editor, or click Bake from NLA."
+            "The action of “{armature}” is blended with the NLA strips below it: set it to Replace with an"
+            " influence of 1 in the NLA Editor, or click Bake from NLA.",
+            armature=armature.name,
         )
     above = set(_names(data, own)) if own is not None else set()
     for strip, path in _shown(armature, strips, above):
         if curves.bone_and_property(path)[0] in limbs and not curves.is_own(path):
             raise FootlockError(
-                f"NLA strips move “{armature.name}” too (“{strip.name}”): mute their tracks, or click Bake from NLA."
+                "NLA strips move “{armature}” too (“{strip}”): mute their tracks, or click Bake from NLA.",
+                armature=armature.name,
+                strip=strip.name,
             )
 
 

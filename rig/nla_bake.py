@@ -26,18 +26,24 @@ def baking(scene, armature):
         raise FootlockError("A strip is being tweaked: leave tweak mode (Tab in the NLA Editor) and bake again.")
     strips = nla.live_strips(data)
     if not strips:
-        raise FootlockError(f"No NLA strip moves “{armature.name}”: there is nothing to bake.")
+        raise FootlockError("No NLA strip moves “{armature}”: there is nothing to bake.", armature=armature.name)
     channels = _channels(armature, strips)
     if not channels:
-        raise FootlockError(f"The NLA strips of “{armature.name}” animate nothing that it has: nothing to bake.")
+        raise FootlockError(
+            "The NLA strips of “{armature}” animate nothing that it has: nothing to bake.", armature=armature.name
+        )
     first, last = floor(min(one.frame_start for one in strips)), ceil(max(one.frame_end for one in strips))
     if data.action is not None and len(compat.fcurves(armature)):
         own = np.array([curve.range() for curve in compat.fcurves(armature)])
         first, last = min(first, floor(own[:, 0].min())), max(last, ceil(own[:, 1].max()))
     if last - first > _MOST_FRAMES:
         raise FootlockError(
-            f"The NLA strips of “{armature.name}” go from frame {first} to {last}, which is more than {_MOST_FRAMES}"
-            " frames: bake them in parts."
+            "The NLA strips of “{armature}” go from frame {first} to {last}, which is more than {most_frames}"
+            " frames: bake them in parts.",
+            armature=armature.name,
+            first=first,
+            last=last,
+            most_frames=_MOST_FRAMES,
         )
     frames = np.arange(first, last + 1.0)
     values = yield from part(_playing(scene, armature, channels, frames), 0.0, 0.9)

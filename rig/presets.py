@@ -32,7 +32,9 @@ def save(name, legs):
         path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise FootlockError(
-            f"The preset “{path}” cannot be written ({error.strerror}): make its folder writable."
+            "The preset “{path}” cannot be written ({reason}): make its folder writable.",
+            path=path,
+            reason=error.strerror,
         ) from error
     return stem
 
@@ -43,16 +45,16 @@ def load(name):
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise FootlockError(f"There is no preset “{name}”: choose one of the list.") from error
+        raise FootlockError("There is no preset “{name}”: choose one of the list.", name=name) from error
     except ValueError as error:
-        raise FootlockError(f"“{path}” is no preset of legs: save it anew.") from error
+        raise FootlockError("“{path}” is no preset of legs: save it anew.", path=path) from error
     try:
         if data["footlock_legs"] != _VERSION:
-            raise FootlockError(f"“{path}” is from another version of Footlock: save it anew.")
+            raise FootlockError("“{path}” is from another version of Footlock: save it anew.", path=path)
         legs = tuple(Leg(**{str(key): str(value) for key, value in leg.items()}) for leg in data["legs"])
         return LegMap(str(data["pelvis"]), legs)
     except (KeyError, TypeError, AttributeError) as error:
-        raise FootlockError(f"“{path}” is no preset of legs: save it anew.") from error
+        raise FootlockError("“{path}” is no preset of legs: save it anew.", path=path) from error
 
 
 def remove(name):
@@ -61,7 +63,9 @@ def remove(name):
         _path(name).unlink()
     except OSError as error:
         raise FootlockError(
-            f"The preset “{name}” cannot be deleted ({error.strerror}): choose one of the list."
+            "The preset “{name}” cannot be deleted ({reason}): choose one of the list.",
+            name=name,
+            reason=error.strerror,
         ) from error
 
 

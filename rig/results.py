@@ -14,12 +14,20 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import clip as clips
 from . import compat, curves
 from .stepwise import Step, part
 
 IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
 
+# What is said of a bone's properties.
+_WORDS = {
+    "location": Said("location"),
+    "rotation_euler": Said("rotation euler"),
+    "rotation_quaternion": Said("rotation quaternion"),
+    "scale": Said("scale"),
+}
 # Properties of a copy or a layer: the action it was made from, the slot in use, whether that had a fake user; of a
 # layer, that it is one; of a copy, that it is going to be one, and what its curves were as they came from here.
 _ORIGINAL, SLOT, _FAKE_USER = "footlock_original", "footlock_slot", "footlock_fake_user"
@@ -49,23 +57,27 @@ def check(armature, bones, kind):
         return
     if len(data.nla_tracks) and not data.use_nla:
         raise FootlockError(
-            f"The NLA tracks of “{armature.name}” are switched off, and a layer would switch them on: choose another"
-            " Result, or delete them."
+            "The NLA tracks of “{armature}” are switched off, and a layer would switch them on: choose another"
+            " Result, or delete them.",
+            armature=armature.name,
         )
     paths = curves.by_path(armature)
     for bone, properties in bones:
         if "rotation_axis_angle" in properties:
             raise FootlockError(
-                f"Bone “{bone.name}” turns by axis and angle, of which a layer cannot show a part: choose another"
-                " rotation mode for it, or another Result."
+                "Bone “{bone}” turns by axis and angle, of which a layer cannot show a part: choose another"
+                " rotation mode for it, or another Result.",
+                bone=bone.name,
             )
         for name in properties:
             values = np.array(getattr(bone, name), float)
             keyed = [(bone.path_from_id(name), i) in paths for i in range(len(values))]
             if not np.allclose(values[~np.array(keyed)], _default(name)[: len(values)][~np.array(keyed)], atol=1e-6):
                 raise FootlockError(
-                    f"Bone “{bone.name}” is posed without keys on its {name.replace('_', ' ')}, which a layer cannot"
-                    " add to: key that pose first, or choose another Result."
+                    "Bone “{bone}” is posed without keys on its {property}, which a layer cannot add to: key that"
+                    " pose first, or choose another Result.",
+                    bone=bone.name,
+                    property=_WORDS[name],
                 )
 
 
@@ -74,8 +86,9 @@ def check_writable(armature):
     action = armature.animation_data.action
     if action.library is not None:
         raise FootlockError(
-            f"The action “{action.name}” is linked from another file and cannot be changed: click Copy Action, or set"
-            " Result to New Action or Layer."
+            "The action “{action}” is linked from another file and cannot be changed: click Copy Action, or"
+            " set Result to New Action or Layer.",
+            action=action.name,
         )
 
 
@@ -227,17 +240,20 @@ def revert(armature):
     made = found[1].action if found else data and data.action
     base = original(made)
     if base is None:
+        if made is None or not is_made(made):
+            raise FootlockError(
+                "“{armature}” shows no copy or layer that Footlock made: there is nothing to go back to.",
+                armature=armature.name,
+            )
         raise FootlockError(
-            f"“{armature.name}” shows no copy or layer that Footlock made: there is nothing to go back to."
-            if made is None or not is_made(made)
-            else f"The original of “{made.name}” is gone from this file: there is nothing to go back to."
+            "The original of “{action}” is gone from this file: there is nothing to go back to.", action=made.name
         )
     if data.use_tweak_mode:
         raise FootlockError("A strip is being tweaked: leave tweak mode (Tab in the NLA Editor) and revert again.")
     if found and data.action is not None:
         raise FootlockError(
-            f"The action “{data.action.name}” lies over the correction layer: unlink it, or push it down, and click"
-            " Revert again."
+            "The action “{action}” lies over the correction layer: unlink it, or push it down, and click Revert again.",
+            action=data.action.name,
         )
     slot, had_fake_user = made[SLOT], made.get(_FAKE_USER, True)
     if found:
@@ -266,11 +282,17 @@ def sentence(armature, kind):
     """What is said of where the correction went."""
     if kind == IN_PLACE:
         count = len(compat.sharers(armature))
-        return f" {count} characters share this action: {'both' if count == 2 else 'all'} change." if count > 1 else ""
+        if count < 2:
+            return ""
+        if count == 2:
+            return Said("2 characters share this action: both change.")
+        return Said("{count} characters share this action: all change.", count=count)
     name = original(subject(armature)).name
     if kind == NEW:
-        return f" “{name}” is kept as it was: Revert goes back to it."
-    return f" The correction is a layer over “{name}”: its influence can be set, and Revert takes it away."
+        return Said("“{action}” is kept as it was: Revert goes back to it.", action=name)
+    return Said(
+        "The correction is a layer over “{action}”: its influence can be set, and Revert takes it away.", action=name
+    )
 
 
 def _remember(made, base, slot, fake_user=None):

@@ -179,7 +179,9 @@ def compare(armature):
     else:
         source = of(armature)
         if source is None:
-            raise FootlockError(f"“{armature.name}” was not corrected yet: click Remove Sliding first.")
+            raise FootlockError(
+                "“{armature}” was not corrected yet: click Remove Sliding first.", armature=armature.name
+            )
         corrected = data.action
         _followed(armature, corrected, source)
         # Nothing else may use it meanwhile, and Blender does not save what nothing uses.
@@ -225,8 +227,9 @@ def _followed(armature, corrected, source):
     known = _follow(armature, corrected, source)
     if known is None and _known(armature, corrected) is not None:
         raise FootlockError(
-            f"Bones of “{armature.name}” that its correction moves were removed or made anew since: undo that (Ctrl Z)"
-            " and try again."
+            "Bones of “{armature}” that its correction moves were removed or made anew since: undo that (Ctrl"
+            " Z) and try again.",
+            armature=armature.name,
         )
     return known
 

@@ -14,8 +14,9 @@ def stepping(scene, armature, frames, look):
     armature."""
     if armature.hide_viewport or not any(armature.name in layer.objects for layer in scene.view_layers):
         raise FootlockError(
-            f"“{armature.name}” is disabled in viewports or its collection is excluded, so Blender does not move it:"
-            " enable it and run again."
+            "“{armature}” is disabled in viewports or its collection is excluded, so Blender does not move it:"
+            " enable it and run again.",
+            armature=armature.name,
         )
     if scene.render.frame_map_old != scene.render.frame_map_new:
         raise FootlockError("The scene's time is remapped: set Old and New under Time Stretching to the same number.")

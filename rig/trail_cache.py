@@ -14,6 +14,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import clip as clips
 from . import compat, curves, mapping, results, trails
 
@@ -26,7 +27,7 @@ _DIGITS = 5
 @dataclass(frozen=True)
 class Entry:
     """What is known of an armature. ``key``: of which action and legs; ``signature``: of which curves; ``checked``:
-    when that was compared last; ``trails``, or None where they cannot be read, and ``why``, a sentence then; ``stale``:
+    when that was compared last; ``trails``, or None where they cannot be read, and ``why``, a Said then; ``stale``:
     they were read before the last change, and only Refresh reads them anew."""
 
     key: tuple
@@ -83,10 +84,10 @@ def refresh(scene, armature, step=False):
             entry = Entry(key, signature, checked, trails.read(scene, armature, legs, scene.footlock.unit))
         else:
             kept = before.trails if before is not None else None
-            why = "The frames must be played to read this rig: click Refresh."
+            why = Said("The frames must be played to read this rig: click Refresh.")
             entry = Entry(key, before.signature if before else "", checked, kept, why, stale=True)
     except FootlockError as error:
-        entry = Entry(key, "", checked, None, str(error))
+        entry = Entry(key, "", checked, None, error.said)
     _entries[armature.session_uid] = entry
     return entry
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said, clause
 
 # No clip is larger: an hour of 100 joints at 120 Hz has about a gigabyte.
 LARGEST = 2 << 30
@@ -22,14 +23,16 @@ def read(path: Path, kind: str, largest: int = LARGEST) -> bytes:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            raise error(path, "is a folder or device and not a file", f"choose a file in the {kind} format")
+            raise error(
+                path, "is a folder or device and not a file", Said("choose a file in the {kind} format", kind=kind)
+            )
         if status.st_size > largest:
-            raise error(path, f"is larger than {largest >> 30} GB", "split it into shorter clips")
+            raise error(path, Said("is larger than {size} GB", size=largest >> 30), "split it into shorter clips")
         with open(path, "rb") as file:
             # With a size, so that a file that grows meanwhile stays bounded.
             return file.read(status.st_size)
     except OSError as problem:
-        what = f"cannot be read ({problem.strerror or problem})"
+        what = Said("cannot be read ({reason})", reason=problem.strerror or str(problem))
         raise error(path, what, "choose a file that exists and that you may read") from problem
 
 
@@ -54,7 +57,11 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as problem:
-        what = f"cannot be written in the folder {printable(str(path.parent))} ({problem.strerror or problem})"
+        what = Said(
+            "cannot be written in the folder {folder} ({reason})",
+            folder=printable(str(path.parent)),
+            reason=problem.strerror or str(problem),
+        )
         raise error(path, what, "choose a folder that can be written to and has room") from problem
 
 
@@ -68,8 +75,10 @@ def damaged(path: Path) -> Iterator[None]:
 
 
 def error(path: Path, what: str, do: str = "export it again") -> FootlockError:
-    """The FootlockError that says what is wrong with a file, and what to do."""
-    return FootlockError(f"“{printable(path.name or str(path))}” {what}: {do}.")
+    """The FootlockError that says what is wrong with a file, and what to do: two clauses, literals or Said."""
+    return FootlockError(
+        "“{file}” {what}: {do}.", file=printable(path.name or str(path)), what=clause(what), do=clause(do)
+    )
 
 
 def printable(text: str) -> str:

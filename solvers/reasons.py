@@ -4,14 +4,18 @@ from dataclasses import dataclass
 
 from .contact_report import ABSENT, FILE, FOUND, HAND, MUTED
 from .contacts import PLANTED_ABOVE
+from .wording import Listed, Said
 
 # A foot is held in full from this weight on.
 _WHOLE = 0.999
-# Why a foot that is slow and low is free all the same.
-_NOT_LIKE_ONE = "slow and low enough, but too short for a contact, or nothing stands on it"
-# A contact may pass its levels within.
-_FOR_A_MOMENT = "within a contact"
-_BY = {HAND: "by hand", FILE: "from a file"}
+_BY = {HAND: Said("by hand"), FILE: Said("from a file")}
+# What is said of a contact that was found, by whether its foot is too fast, and too high, for a moment within.
+_SLOW_AND_LOW = {
+    (False, False): "slower than {speed:.2f} m/s and lower than {height:.1f} cm",
+    (False, True): "slower than {speed:.2f} m/s and mostly lower than {height:.1f} cm",
+    (True, False): "mostly slower than {speed:.2f} m/s and lower than {height:.1f} cm",
+    (True, True): "mostly slower than {speed:.2f} m/s and mostly lower than {height:.1f} cm",
+}
 
 
 @dataclass(frozen=True)
@@ -34,65 +38,74 @@ def of_frame(leg, frame):
     """A sentence of why a leg, by its label, is planted or free in a Frame."""
     planted = frame.weight > PLANTED_ABOVE
     if frame.weight < 0.0:
-        what = "sliding on purpose"
+        state = Said("sliding on purpose")
     elif 0.0 < frame.weight < _WHOLE:
-        what = f"held in part ({100.0 * frame.weight:.0f} %)"
+        state = Said("held in part ({share:.0f} %)", share=100.0 * frame.weight)
     else:
-        what = "planted" if planted else "free"
-    return f"{leg} {what}: {_why(frame, planted)}{_reach(frame.missed)}."
+        state = Said("planted") if planted else Said("free")
+    why = _why(frame, planted)
+    if frame.missed > 0.0:
+        missed = 1000.0 * frame.missed
+        return Said(
+            "{leg} {state}: {why}; out of reach by {missed:.1f} mm.", leg=leg, state=state, why=why, missed=missed
+        )
+    return Said("{leg} {state}: {why}.", leg=leg, state=state, why=why)
 
 
 def of_contact(row, enter, highest):
     """What made the contact of a Row, in a few words."""
     if row.cause != FOUND:
         return _BY.get(row.cause, row.cause)
-    fast, high = row.speed[1] >= enter, row.height[1] >= highest
-    return (
-        f"{'mostly ' if fast else ''}slower than {speed(enter)} and {'mostly ' if high else ''}lower than"
-        f" {centimetres(highest)} cm"
+    return Said(
+        _SLOW_AND_LOW[bool(row.speed[1] >= enter), bool(row.height[1] >= highest)],
+        speed=enter,
+        height=100.0 * highest,
     )
 
 
 def _why(frame, planted):
     """The reason, by where the label is from."""
-    if frame.origin in (MUTED, ABSENT):
-        there = "its contact curve is muted" if frame.origin == MUTED else "it has no contact curve"
-        return f"{there}; {_opinion(frame)}"
+    if frame.origin == FOUND and planted == frame.detected:
+        return _measured(frame)
+    opinion = _opinion(frame)
     if frame.origin == FOUND:
-        if planted == frame.detected:
-            return _measured(frame)
-        return f"so it was when contacts were detected; now {_opinion(frame)}"
-    return f"{_BY[frame.origin]}; {_opinion(frame)}"
+        return Said("so it was when contacts were detected; now {opinion}", opinion=opinion)
+    if frame.origin == MUTED:
+        return Said("its contact curve is muted; {opinion}", opinion=opinion)
+    if frame.origin == ABSENT:
+        return Said("it has no contact curve; {opinion}", opinion=opinion)
+    return Said("{by}; {opinion}", by=_BY[frame.origin], opinion=opinion)
 
 
 def _opinion(frame):
-    would = "plant it" if frame.detected else "leave it free"
-    return f"detection would {would}, {_measured(frame)}"
+    if frame.detected:
+        return Said("detection would plant it, {measured}", measured=_measured(frame))
+    return Said("detection would leave it free, {measured}", measured=_measured(frame))
 
 
 def _measured(frame):
     """Speed and height against their levels: of a free foot those that keep it free."""
     fast, above = frame.speed >= frame.enter, frame.height >= frame.highest
-    over = f"{speed(frame.speed)} over the floor"
-    high = f"{centimetres(abs(frame.height))} cm {'high' if frame.height >= 0.0 else 'under the floor'}"
-    enter, highest = f"{frame.enter:.2f}", centimetres(frame.highest)
+    over = Said("{speed:.2f} m/s over the floor", speed=frame.speed)
+    height = 100.0 * abs(frame.height)
+    if frame.height >= 0.0:
+        high = Said("{height:.1f} cm high", height=height)
+    else:
+        high = Said("{height:.1f} cm under the floor", height=height)
+    enter, highest = {"level": frame.enter}, {"level": 100.0 * frame.highest}
     if frame.detected:
-        slow = f"above {enter}, {_FOR_A_MOMENT}" if fast else f"below {enter}"
-        low = f"above {highest}, {_FOR_A_MOMENT}" if above else f"below {highest}"
-        return f"{over} ({slow}), {high} ({low})"
-    limits = [f"{over} (planted below {enter})"] * fast + [f"{high} (planted below {highest})"] * above
-    return ", ".join(limits) or f"{over}, {high}: {_NOT_LIKE_ONE}"
-
-
-def _reach(missed):
-    return f"; out of reach by {1000.0 * missed:.1f} mm" if missed > 0.0 else ""
-
-
-def speed(value):
-    """Metres per second, to be read."""
-    return f"{value:.2f} m/s"
-
-
-def centimetres(value):
-    """Metres as centimetres, to be read."""
-    return f"{100.0 * value:.1f}"
+        slow = Said("above {level:.2f}, within a contact" if fast else "below {level:.2f}", **enter)
+        low = Said("above {level:.1f}, within a contact" if above else "below {level:.1f}", **highest)
+        return Said("{over} ({slow}), {high} ({low})", over=over, slow=slow, high=high, low=low)
+    limits = []
+    if fast:
+        limits.append(Said("{over} (planted below {level:.2f})", over=over, **enter))
+    if above:
+        limits.append(Said("{high} (planted below {level:.1f})", high=high, **highest))
+    if limits:
+        return Listed(limits)
+    return Said(
+        "{over}, {high}: slow and low enough, but too short for a contact, or nothing stands on it",
+        over=over,
+        high=high,
+    )

@@ -5,6 +5,7 @@ import io
 import json
 
 from . import reasons
+from .wording import Listed, Said, counted, out_of_reach
 
 _MM = 1000.0
 
@@ -54,22 +55,30 @@ def as_text(report):
 
 def summary(report):
     """The report in a sentence."""
-    rows, name = report.rows, f"“{report.armature}”, “{report.action}”"
+    rows, names = report.rows, {"armature": report.armature, "action": report.action}
     if not rows:
-        return f"{name}: no foot is planted."
-    worst, counts = rows[0], []
-    for leg, label in enumerate(report.legs):
-        counts.append(f"{label} {sum(row.leg == leg for row in rows)}")
-    before = max(row.before.away for row in rows)
-    text = f"{name}: {_count(len(rows), 'contact')} ({', '.join(counts)}); toes get up to {_MM * before:.1f} mm from"
-    text += " their places"
-    if report.corrected:
-        text += f" before and {_MM * worst.residual:.1f} mm after"
+        return Said("“{armature}”, “{action}”: no foot is planted.", **names)
+    worst, before = rows[0], _MM * max(row.before.away for row in rows)
+    counts = (
+        Said("{leg} {count}", leg=label, count=sum(row.leg == leg for row in rows))
+        for leg, label in enumerate(report.legs)
+    )
+    clauses = [
+        counted(len(rows), "{count} contact ({legs})", "{count} contacts ({legs})", legs=Listed(counts)),
+        Said(
+            "toes get up to {before:.1f} mm from their places before and {after:.1f} mm after",
+            before=before,
+            after=_MM * worst.residual,
+        )
+        if report.corrected
+        else Said("toes get up to {before:.1f} mm from their places", before=before),
+    ]
     missed = sum(row.missed for row in rows)
     if missed:
-        text += f"; {_count(missed, 'frame')} out of reach"
+        clauses.append(out_of_reach(missed))
     at = f"{frame_text(report.frames[worst.first])}–{frame_text(report.frames[worst.last])}"
-    return f"{text}; worst is {report.legs[worst.leg]} at {at}."
+    clauses.append(Said("worst is {leg} at {frames}", leg=report.legs[worst.leg], frames=at))
+    return Said("“{armature}”, “{action}”: {clauses}.", clauses=Listed(clauses, "; "), **names)
 
 
 def frame_text(frame):
@@ -136,10 +145,6 @@ _COLUMNS = {
     "cause": lambda report, row: row.cause,
     "why": lambda report, row: reasons.of_contact(row, report.enter, report.highest),
 }
-
-
-def _count(number, what):
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _rounded(value, places):

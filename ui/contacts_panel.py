@@ -3,6 +3,8 @@
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import properties
+from ..rig.sentences import on_screen
+from ..solvers.wording import Said, counted
 from .panel import FootlockSubPanel, action_of, armature_of, draw_hint, draw_row, in_editors, leg_name
 
 # The edits of a contact as buttons: what each does, its icon and its text.
@@ -74,8 +76,8 @@ def _draw_footprint(layout, armature):
             draw_hint(layout, "Click a footprint to select it, drag it to move it")
         return
     box = layout.box().column(align=True)
-    text = iface_("Footprint of {}, frame {:.0f}").format(leg_name(legs[selected.leg]), selected.frame)
-    box.label(text=text, translate=False)
+    text = Said("Footprint of {leg}, frame {frame:.0f}", leg=leg_name(legs[selected.leg]), frame=selected.frame)
+    box.label(text=on_screen(text), translate=False)
     row = box.row(align=True)
     for idname, icon, given in (
         ("footlock.edit_contact", "X", {"edit": "FREE"}),
@@ -96,8 +98,14 @@ def _draw_found(layout, found):
     draw_row(column, "Feet travel", iface_("{:.2f} m/s").format(found.feet_speed))
     for leg in found.legs:
         box = layout.box().column(align=True)
-        counts = iface_("{:d} contacts, {:.0f} %").format(leg.contacts, 100.0 * leg.share)
-        box.label(text=f"{leg_name(leg)}: {counts}", translate=False)
+        counts = counted(
+            leg.contacts,
+            "{leg}: {count} contact, {share:.0f} %",
+            "{leg}: {count} contacts, {share:.0f} %",
+            leg=leg_name(leg),
+            share=100.0 * leg.share,
+        )
+        box.label(text=on_screen(counts), translate=False)
         draw_row(box, "Shortest", iface_("{:.2f} s").format(leg.shortest))
         draw_row(box, "Floor", iface_("{:.1f} cm").format(100.0 * leg.ground))
     shares = layout.column(align=True)

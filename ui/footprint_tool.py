@@ -5,12 +5,13 @@ A gizmo is asked before the tool in use is, but says no wherever there is no foo
 
 import bpy
 import numpy as np
-from bpy.app.translations import pgettext_iface as iface_
 from bpy_extras import view3d_utils
 from mathutils import Matrix, Vector
 from mathutils.geometry import intersect_line_plane
 
+from ..rig.sentences import on_screen
 from ..solvers import footprints
+from ..solvers.wording import Said
 from . import overlay
 
 # A press that moves no further than this, pixels at a resolution scale of 1, is a click.
@@ -96,9 +97,12 @@ class FOOTLOCK_OT_grab_footprint(bpy.types.Operator):
         else:
             self._offset, self._turn = there - self._begun, 0.0
         overlay.show_dragged(self._leg, self._frame, self._placed())
-        size = iface_("Footprint: {:.1f} cm, {:.1f}°; Ctrl turns, Esc cancels")
-        length = 100.0 * self._unit * self._offset.length
-        context.workspace.status_text_set(size.format(length, np.degrees(self._turn)))
+        text = Said(
+            "Footprint: {length:.1f} cm, {turn:.1f}°; Ctrl turns, Esc cancels",
+            length=100.0 * self._unit * self._offset.length,
+            turn=np.degrees(self._turn),
+        )
+        context.workspace.status_text_set(on_screen(text))
         context.area.tag_redraw()
 
     def _placed(self):

@@ -1,10 +1,11 @@
 """Legs: which bones they are."""
 
 import bpy
-from bpy.app.translations import pgettext_iface as iface_
 
 from ..rig import presets
 from ..rig.names import ROLES
+from ..rig.sentences import on_screen
+from ..solvers.wording import Said
 from .panel import FootlockSubPanel, armature_of, draw_hint, leg_name
 
 
@@ -45,7 +46,7 @@ class FOOTLOCK_MT_leg_presets(bpy.types.Menu):
         layout.operator_context = "INVOKE_DEFAULT"
         layout.operator("footlock.save_leg_preset", icon="ADD")
         for name in presets.names():
-            text = iface_("Delete “{:s}”").format(name)
+            text = on_screen(Said("Delete “{name}”", name=name))
             layout.operator("footlock.delete_leg_preset", text=text, icon="X", translate=False).name = name
 
 

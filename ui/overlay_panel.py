@@ -3,6 +3,7 @@
 import bpy
 
 from ..rig import trail_cache
+from ..rig.sentences import on_screen
 from .panel import FootlockSubPanel
 
 
@@ -39,6 +40,6 @@ def _draw_state(layout, context):
     if entry is not None and entry.why:
         row = layout.row()
         row.active = False
-        row.label(text=entry.why, icon="INFO", translate=False)
+        row.label(text=on_screen(entry.why), icon="INFO", translate=False)
     if entry is not None and (entry.stale or entry.trails is None):
         layout.operator("footlock.refresh_overlay", icon="FILE_REFRESH")

@@ -13,6 +13,8 @@ from ..operators import properties
 from ..rig import clip as clips
 from ..rig import mapping as legs_of
 from ..rig import nla, results, sources
+from ..rig.sentences import on_screen
+from ..solvers.wording import Said
 
 # How much larger than usual the buttons are that a new user shall see first.
 _BUTTON_SCALE = 1.5
@@ -101,8 +103,7 @@ def action_of(armature):
 
 def leg_name(leg):
     """What a leg is called, ready to be shown: a side is translated, a bone's name never."""
-    label = legs_of.leg_of(leg).label
-    return iface_(label or "Leg") if leg.side or not label else label
+    return on_screen(legs_of.leg_of(leg).label or Said("Leg"))
 
 
 def draw_hint(layout, text, icon="NONE"):
@@ -155,11 +156,18 @@ def _draw_subject(layout, armature, scene):
 def _range(action, scene):
     """The frames of an action, in words, and those of them that are corrected."""
     first, last = action.frame_range
-    text = iface_("Frames {:g} to {:g}, {:.1f} s").format(first, last, (last - first) / clips.frame_rate(scene))
+    frames = {"first": first, "last": last, "seconds": (last - first) / clips.frame_rate(scene)}
     settings = scene.footlock
-    if settings.solve_range:
-        text += iface_("; fixed {:d} to {:d}").format(settings.solve_start, settings.solve_end)
-    return text
+    if not settings.solve_range:
+        return on_screen(Said("Frames {first:g} to {last:g}, {seconds:.1f} s", **frames))
+    return on_screen(
+        Said(
+            "Frames {first:g} to {last:g}, {seconds:.1f} s; fixed {start:d} to {end:d}",
+            **frames,
+            start=settings.solve_start,
+            end=settings.solve_end,
+        )
+    )
 
 
 def _draw_root_hint(layout, armature, settings):
@@ -178,8 +186,8 @@ def root_words(found):
     """What is wrong with the root's travel, ready to be shown; empty where it fits the feet."""
     if found.root_kind == "scale":
         much = found.root_scale > 1.0
-        text = iface_("Root {:.2f}× too fast") if much else iface_("Root {:.2f}× too slow")
-        return text.format(found.root_scale if much else 1.0 / found.root_scale)
+        ratio = found.root_scale if much else 1.0 / found.root_scale
+        return on_screen(Said("Root {ratio:.2f}× too fast" if much else "Root {ratio:.2f}× too slow", ratio=ratio))
     if found.in_place:
         return iface_("The character walks in place")
     return iface_("The root does not fit the feet") if found.root_kind == "path" else ""

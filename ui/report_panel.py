@@ -6,8 +6,10 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import properties, report_view
-from ..rig import contact_reports, results
+from ..rig import contact_reports, names, results
+from ..rig.sentences import on_screen
 from ..solvers import reasons, report_table
+from ..solvers.wording import out_of_reach
 from .panel import FootlockSubPanel, draw_hint, draw_row, wrapped
 
 _MM = 1000.0
@@ -113,7 +115,7 @@ def _glance(context, armature, kept):
 
 
 def _leg_name(kept, item):
-    return iface_(kept.legs[item.leg].name)
+    return on_screen(names.labelled(kept.legs[item.leg].name))
 
 
 def _frames(armature, kept, item):
@@ -147,9 +149,9 @@ def _draw_contact(layout, kept, item, context):
         layout, "Over the floor", iface_("{:.2f} m/s, {:.1f} cm high").format(item.mean_speed, 100.0 * item.mean_height)
     )
     if item.missed:
-        layout.label(text=iface_("{:d} frames out of reach").format(item.missed), icon="ERROR", translate=False)
+        layout.label(text=on_screen(out_of_reach(item.missed)), icon="ERROR", translate=False)
     row = contact_reports.row_of(kept, item)
-    why = reasons.of_contact(row, kept.enter, kept.highest)
+    why = on_screen(reasons.of_contact(row, kept.enter, kept.highest))
     _draw_wrapped(layout, why[:1].upper() + why[1:], context)
 
 

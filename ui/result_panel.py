@@ -2,6 +2,8 @@
 
 from bpy.app.translations import pgettext_iface as iface_
 
+from ..rig.sentences import on_screen
+from ..solvers.wording import counted, out_of_reach
 from .panel import FootlockSubPanel, action_of, armature_of, draw_hint, draw_row, in_editors, leg_name
 
 _MM = 1000.0
@@ -28,12 +30,12 @@ classes = in_editors("FOOTLOCK_PT_result", Result)
 
 
 def _draw_leg(layout, leg):
-    counts = iface_("{:d} contacts").format(leg.contacts)
-    layout.label(text=f"{leg_name(leg)}: {counts}", translate=False)
+    counts = counted(leg.contacts, "{leg}: {count} contact", "{leg}: {count} contacts", leg=leg_name(leg))
+    layout.label(text=on_screen(counts), translate=False)
     _draw_slide(layout, "Mean", leg.slide_before, leg.slide_after)
     _draw_slide(layout, "Largest", leg.largest_before, leg.largest_after)
     if leg.out_of_reach:
-        layout.label(text=iface_("{:d} frames out of reach").format(leg.out_of_reach), icon="ERROR", translate=False)
+        layout.label(text=on_screen(out_of_reach(leg.out_of_reach)), icon="ERROR", translate=False)
 
 
 def _draw_slide(layout, caption, before, after):

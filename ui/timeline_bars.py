@@ -3,9 +3,9 @@
 import blf
 import bpy
 import gpu
-from bpy.app.translations import pgettext_iface as iface_
 from mathutils import Matrix
 
+from ..rig.sentences import on_screen
 from . import overlay, overlay_arrays
 
 # Pixels, before the scale of the interface: from the region's lower edge, over its scroll bar, to the lowest bar; of
@@ -67,5 +67,5 @@ def _draw_names(legs, feet, margin, row, scale):
     for i, (leg, colour) in enumerate(zip(legs[::-1], feet[::-1], strict=True)):
         blf.color(0, *(0.5 + 0.5 * colour[:3]), 1.0)
         blf.position(0, 6.0 * scale, margin + i * row, 0.0)
-        blf.draw(0, iface_(leg.label))
+        blf.draw(0, on_screen(leg.label))
     blf.disable(0, blf.SHADOW)

@@ -69,7 +69,7 @@ class Refused(unittest.TestCase):
         for count in (1, 2):
             with self.subTest(frames=count):
                 walker(FRAMES[:count])
-                self.refused(f"has {count} frames")
+                self.refused(f"has {count} frame{'s' * (count > 1)},")
 
     def test_not_a_number(self):
         for value in (np.nan, np.inf):
@@ -323,7 +323,7 @@ class Files(clips.InFolder):
         for count in (1, 2):
             path = self.folder / "short.bvh"
             path.write_text(head + f"MOTION\nFrames: {count}\n{lines[2]}\n" + "\n".join(lines[3 : 3 + count]) + "\n")
-            self.failed(f"has {count} frames", path, "-o", self.folder / "out.bvh")
+            self.failed(f"has {count} frame{'s' * (count > 1)},", path, "-o", self.folder / "out.bvh")
 
     def test_labels(self):
         good = json.loads((clips.DATA / "cmu_131_01_contacts.json").read_text())

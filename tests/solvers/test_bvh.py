@@ -216,11 +216,11 @@ class Refusing(WithFolder):
         self.refused(cut, "^“walk.bvh” is cut off, its header promises 995 frames and 612 are there: export it again.$")
         self.refused(cut[:-3], "promises 995 frames and 61[12] are there")
         # Within a number that is none any more.
-        self.refused(self.with_timing(rows=ROWS.replace(" -9", " -")), "promises 2 frames and 1 are there")
+        self.refused(self.with_timing(rows=ROWS.replace(" -9", " -")), "promises 2 frames and 1 is there")
 
     def test_count_of_values(self):
         self.refused(self.with_timing("3"), "promises 3 frames and 2 are there")
-        self.refused(self.with_timing("1"), "more numbers than the 1 frames of 9 channels")
+        self.refused(self.with_timing("1"), "more numbers than the 1 frame of 9 channels")
         self.refused(self.with_timing(rows=ROWS + " 1"), "more numbers than the 2 frames")
         self.refused(self.with_timing("0"), "more numbers than the 0 frames")
         self.refused(self.with_timing("0", rows=""), "has no frames")
