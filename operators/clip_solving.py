@@ -70,10 +70,19 @@ def _eased(weights, outside, frame_rate):
     return np.minimum(weights, most[:, None])
 
 
+def period(clip):
+    """After how many frames a clip begins anew where it is a loop, else 0."""
+    return _cycle(clip.head(clip.legs.pelvis), clip.leg_pose()).period
+
+
+def _cycle(pelvis, pose):
+    return loops.ends(np.concatenate([pose.toe, pose.heel, pose.knee], axis=1), pelvis, least=0.0)
+
+
 def _closed(pelvis, pose):
     """Pelvis, pose and frames of a loop whose last frame is its first again; where it ends one frame before that, with
     this frame added. Raises FootlockError for a clip that is no loop."""
-    cycle = loops.ends(np.concatenate([pose.toe, pose.heel, pose.knee], axis=1), pelvis, least=0.0)
+    cycle = _cycle(pelvis, pose)
     if not cycle.period:
         raise FootlockError(
             "The clip is no loop, for its last pose is not its first, or faces another way: switch off Cyclic."

@@ -10,10 +10,10 @@ from ..rig import clip as clips
 from ..rig import contact_property, curves, footprints, mapping, names, nla, sources
 from ..rig.contact_property import PROTECTED
 from ..rig.stepwise import part
-from ..solvers import contact_report, label_edits
+from ..solvers import contact_report, contacts, label_edits
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Listed, Said, contacts_of, counted, together
-from . import remove_sliding
+from . import clip_solving, remove_sliding
 from .base import ActionOperator
 from .long_work import LongWork
 
@@ -46,7 +46,8 @@ _NOTHING = {
 @dataclass(frozen=True)
 class Labels:
     """Contact curves of an action: ``values`` (frames, legs) at ``frames`` (n,) of it, at ``frame_rate`` Hz; ``at``:
-    the index of the frame that is edited; ``time``: where in the scene the frames are."""
+    the index of the frame that is edited; ``time``: where in the scene the frames are; ``period``: frames after which a
+    cyclic clip begins anew, else 0."""
 
     legs: names.LegMap
     frames: np.ndarray
@@ -54,6 +55,26 @@ class Labels:
     frame_rate: float
     at: int
     time: nla.StripTime
+    period: int = 0
+
+    @property
+    def step(self):
+        """Frames of the action from one of the clip to the next."""
+        return self.frames[1] - self.frames[0]
+
+    def runs_here(self, leg):
+        """(first, one past the last) index of the contact of a leg at the frame that is edited, and of its other part
+        where a cyclic clip begins anew within it; empty without."""
+        values, total = self.values[:, leg], len(self.frames)
+        here = label_edits.contact_at(values, self.at)
+        if here is None or not self.period or (here[0] > 0 and here[1] < total):
+            return [here] if here else []
+        ends = (label_edits.contact_at(values, end) for end in (0, total - 1))
+        return sorted({here, *filter(None, ends)})
+
+    def spans_here(self, leg):
+        """(first, last) frame of the action of the same."""
+        return [(self.frames[first], self.frames[stop - 1]) for first, stop in self.runs_here(leg)]
 
 
 def labels(scene, armature, frame):
@@ -102,6 +123,16 @@ class ContactOperator(LongWork, ActionOperator):
             )
         return found
 
+    def _in_cycle(self, context, armature, found):
+        """Steps that find out whether the clip of Labels is a loop that shall stay one, as the correction sees it; the
+        Labels with that."""
+        given = context.scene.footlock
+        if not given.cyclic or given.method != "offline":
+            return found
+        with sources.shown(armature, sources.beginning(armature)):
+            clip = yield from clips.reading(context.scene, armature, found.legs, given.unit)
+        return replace(found, period=clip_solving.period(clip))
+
     def _writing(self, context, armature, edit):
         """Steps that write an Edit, and the correction anew where there is one; what is said of that."""
         if not self.update or sources.of(armature) is None:
@@ -148,7 +179,7 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
         return bpy.app.translations.pgettext_tip(_DESCRIPTIONS[properties.edit])
 
     def work(self, context, armature):
-        found = self._labels(context, armature)
+        found = yield from self._in_cycle(context, armature, self._labels(context, armature))
         which = range(len(found.legs.legs)) if self.leg < 0 else [self.leg]
         states = contact_property.states(armature, found.legs)
         edited = {i: new for i in which if (new := self._edited(found, found.values[:, i])) is not None}
@@ -178,10 +209,10 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
 
         def write():
             for i, new in edited.items():
-                changed = found.frames[new != found.values[:, i]]
                 others = [leg for leg in range(values.shape[1]) if leg != i]
-                span = changed[0], changed[-1]
-                contact_property.write(armature, found.legs, found.frames, values, span, skip=others)
+                for first, stop in contacts.runs(new != found.values[:, i]):
+                    span = found.frames[first], found.frames[stop - 1]
+                    contact_property.write(armature, found.legs, found.frames, values, span, skip=others)
             footprints.store(armature, placed)
             mapping.remember(armature, found.legs)
 
@@ -189,27 +220,40 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
 
     def _placed(self, placed, found, leg, new):
         """The Footprints when a leg's numbers (frames,) are new."""
-        bone, frames, old = found.legs.legs[leg].bearer, found.frames, found.values[:, leg]
+        bone, frames = found.legs.legs[leg].bearer, found.frames
         if self.edit == "FREE":
-            changed = frames[new != old]
-            return footprints.without(placed, bone, (changed[0], changed[-1]))
+            freed = contacts.runs(found.values[:, leg] > new)
+            return footprints.without(placed, bone, *((frames[first], frames[stop - 1]) for first, stop in freed))
         if self.edit == "SHIFT":
-            start, stop = label_edits.contact_at(old, found.at)
-            by = self._frames(found) * (frames[1] - frames[0])
-            return footprints.shifted(placed, bone, (frames[start], frames[stop - 1]), by)
+            first, length = frames[0], found.period * found.step
+            by = found.step * self._room(found, found.values[:, leg])
+
+            def when(frame):
+                return first + (frame + by - first) % length if length else np.clip(frame + by, first, frames[-1])
+
+            return footprints.moved(placed, bone, found.spans_here(leg), lambda frame: float(when(frame)))
         return placed
 
     def _edited(self, found, values):
         """New values (frames,) of a leg, None where there is nothing to edit."""
-        at = found.at
+        edit = self._editing(found)
+        if not found.period:
+            return edit(values, 0)
+        if self.edit in ("START", "END", "SHIFT") and label_edits.always(values[: found.period]):
+            return None  # it has neither start nor end
+        return label_edits.repeated(edit, values, found.period)
+
+    def _editing(self, found):
+        """The edit as a function of values (frames,), and of how far the indices of frames are on there."""
         if self.use_range and self.edit in ("PLANT", "FREE"):
             first, last = self._range(found)
             edit = label_edits.planted if self.edit == "PLANT" else label_edits.freed
-            return edit(values, first, last)
+            return lambda values, on: edit(values, first + on, last + on)
+        at = found.at % found.period if found.period else found.at
         if self.edit == "PLANT":
-            return label_edits.made(values, at, round(_LENGTH * found.frame_rate))
+            return lambda values, on: label_edits.made(values, at + on, round(_LENGTH * found.frame_rate))
         if self.edit == "SHIFT":
-            return label_edits.shifted(values, at, self._frames(found))
+            return lambda values, on: label_edits.shifted(values, at + on, self._frames(found))
         edits = {
             "FREE": label_edits.deleted,
             "SPLIT": label_edits.split,
@@ -217,7 +261,14 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
             "START": label_edits.started,
             "END": label_edits.ended,
         }
-        return edits[self.edit](values, at)
+        return lambda values, on: edits[self.edit](values, at + on)
+
+    def _room(self, found, values):
+        """By how many frames the contact of values (frames,) of a leg is shifted."""
+        if not found.period:
+            return label_edits.room(values, found.at, self._frames(found))
+        at = found.at % found.period + found.period
+        return label_edits.room(np.tile(values[: found.period], 3), at, self._frames(found))
 
     def _range(self, found):
         """Indices of the first and last frame of the range."""
@@ -228,7 +279,7 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
                 range_start=self.range_start,
             )
         ends = found.time.to_action([self.range_start, self.range_end])
-        half = 0.5 * (found.frames[1] - found.frames[0])
+        half = 0.5 * found.step
         if ends[1] < found.frames[0] - half or ends[0] > found.frames[-1] + half:
             first, last = found.time.to_scene(found.frames[[0, -1]])
             raise FootlockError(
@@ -243,7 +294,7 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
 
     def _frames(self, found):
         """By how many of the clip's frames a contact is shifted."""
-        return round(self.by / (found.time.scale * (found.frames[1] - found.frames[0])))
+        return round(self.by / (found.time.scale * found.step))
 
 
 class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
@@ -271,22 +322,21 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
             raise FootlockError(
                 "A footprint moves by up to {farthest:g} m, and turns by an angle: give it less.", farthest=_FARTHEST
             )
-        found = self._labels(context, armature)
+        found = yield from self._in_cycle(context, armature, self._labels(context, armature))
         leg = found.legs.legs[self.leg]
         run = label_edits.contact_at(found.values[:, self.leg], found.at)
         if run is None:
             raise FootlockError("{leg} has no contact in this frame: choose another footprint.", leg=leg.label)
         clip = yield from part(clips.reading(scene, armature, found.legs, scene.footlock.unit), 0.0, 0.2)
-        span = clip.frames[run[0]], clip.frames[run[1] - 1]
-        placed = footprints.stored(armature)
+        spans, placed = found.spans_here(self.leg), footprints.stored(armature)
         middle = float(clip.frames[(run[0] + run[1]) // 2])
-        old = footprints.of_contact(placed, leg.bearer, span) or footprints.Footprint(leg.bearer, middle)
+        old = footprints.of_contact(placed, leg.bearer, *spans) or footprints.Footprint(leg.bearer, middle)
         toe = np.median(clip.leg_pose().toe[run[0] : run[1], self.leg], axis=0)
         there = toe if old.place is None else footprints.world(clip, old)
         place = footprints.in_armature(clip, old.frame, there + np.array([*self.offset[:2], 0.0]))
         new = replace(old, place=place, lift=old.lift + self.offset[2], turn=_turned(old.turn + self.turn))
-        edit = _placing(armature, found, [*footprints.without(placed, leg.bearer, span), new])
-        edit = replace(edit, check=lambda done: _check_reach(done, found.legs, self.leg, span))
+        edit = _placing(armature, found, [*footprints.without(placed, leg.bearer, *spans), new])
+        edit = replace(edit, check=lambda done: _check_reach(done, found.legs, self.leg, spans))
         said = yield from part(self._writing(context, armature, edit), 0.2, 1.0)
         return together(Said("The footprint of {leg} moved.", leg=leg.label), said)
 
@@ -297,13 +347,10 @@ class FOOTLOCK_OT_reset_footprint(ContactOperator, bpy.types.Operator):
     bl_description = "Have the contact stand where the correction finds best, as before it was moved"
 
     def work(self, context, armature):
-        found = self._labels(context, armature)
+        found = yield from self._in_cycle(context, armature, self._labels(context, armature))
         before = placed = footprints.stored(armature)
         for i in range(len(found.legs.legs)) if self.leg < 0 else [self.leg]:
-            run = label_edits.contact_at(found.values[:, i], found.at)
-            if run:
-                span = found.frames[run[0]], found.frames[run[1] - 1]
-                placed = footprints.without(placed, found.legs.legs[i].bearer, span)
+            placed = footprints.without(placed, found.legs.legs[i].bearer, *found.spans_here(i))
         count = len(before) - len(placed)
         if not count:
             raise FootlockError("No footprint was moved by hand here: choose another one.")
@@ -319,9 +366,10 @@ def _turned(angle):
     return round(float(np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi), 6) + 0.0
 
 
-def _check_reach(done, legs, leg, span):
+def _check_reach(done, legs, leg, spans):
     """Raise EditRefused where a leg does not reach a contact, from one frame to another, in most of its frames."""
-    if done.out_of_reach[curves.within(done.clip.frames, span), leg].mean() > 0.5:
+    there = np.any([curves.within(done.clip.frames, span) for span in spans], axis=0)
+    if done.out_of_reach[there, leg].mean() > 0.5:
         raise remove_sliding.EditRefused(
             "{leg} does not reach that far: move the footprint less.", leg=legs.legs[leg].label
         )

@@ -42,19 +42,20 @@ def store(armature, found):
         action.pop(_key(armature), None)
 
 
-def of_contact(found, bone, span):
-    """That of Footprints which belongs to a contact from one frame of the action to another, or None."""
-    return next((one for one in found if _within(one, bone, span)), None)
+def of_contact(found, bone, *spans):
+    """That of Footprints which belongs to a contact from one frame of the action to another, or None. A contact has two
+    ``spans`` where a cyclic motion begins anew within it."""
+    return next((one for one in found if _within(one, bone, spans)), None)
 
 
-def without(found, bone, span):
+def without(found, bone, *spans):
     """Footprints but for those of contacts from one frame of the action to another."""
-    return [one for one in found if not _within(one, bone, span)]
+    return [one for one in found if not _within(one, bone, spans)]
 
 
-def shifted(found, bone, span, by):
-    """Footprints when a contact from one frame of the action to another has come so many frames later."""
-    return [replace(one, frame=one.frame + by) if _within(one, bone, span) else one for one in found]
+def moved(found, bone, spans, when):
+    """Footprints when a contact has come to other frames: ``when`` is the new one as a function of the old one."""
+    return [replace(one, frame=when(one.frame)) if _within(one, bone, spans) else one for one in found]
 
 
 def prune(armature, legs, frames, weights):
@@ -65,9 +66,7 @@ def prune(armature, legs, frames, weights):
         leg.bearer: [(frames[start], frames[stop - 1]) for start, stop in contacts.runs(planted[:, i])]
         for i, leg in enumerate(legs.legs)
     }
-    left = [
-        one for one in found if one.bone not in spans or any(_within(one, one.bone, span) for span in spans[one.bone])
-    ]
+    left = [one for one in found if one.bone not in spans or _within(one, one.bone, spans[one.bone])]
     store(armature, left)
     return len(left)
 
@@ -109,8 +108,8 @@ def _space(clip, frame):
     return clip.world_from_armature[np.abs(clip.frames - frame).argmin()]
 
 
-def _within(footprint, bone, span):
-    return footprint.bone == bone and span[0] <= footprint.frame <= span[1]
+def _within(footprint, bone, spans):
+    return footprint.bone == bone and any(first <= footprint.frame <= last for first, last in spans)
 
 
 def _key(armature):

@@ -1,7 +1,8 @@
 """Edits of the labels of one foot, as an animator makes them at the playhead.
 
 Labels are numbers (frames,), as ``slide_removal.solve`` takes them: above 0.5 the foot is planted. All functions return
-new ones, and None where there is nothing of the kind to edit. ``at`` is the index of a frame.
+new ones, and None where there is nothing of the kind to edit. ``at`` is the index of a frame. Cyclic motions: see
+``repeated``.
 """
 
 import numpy as np
@@ -69,22 +70,47 @@ def ended(values, at):
 
 
 def shifted(values, at, by):
-    """The contact at a frame so many frames later, or earlier; it stops one frame before another one, and at the ends
-    of the clip loses what goes beyond."""
+    """The contact at a frame so many frames later, or earlier, as ``room`` allows; at the ends of the clip it loses
+    what goes beyond."""
+    run, by = contact_at(values, at), room(values, at, by)
+    if by == 0:
+        return None
+    start, stop = run
+    first, last = max(start + by, 0), min(stop + by, len(values))
+    if last <= first:
+        return None
+    new = _filled(values, start, stop, 0.0)
+    new[first:last] = values[first - by : last - by]
+    return new
+
+
+def room(values, at, by):
+    """By how many of so many frames the contact at a frame can be shifted: it stops one frame before another one."""
     run = contact_at(values, at)
     if run is None:
-        return None
+        return 0
     start, stop = run
     before = max((other for _, other in runs(values) if other < start), default=-np.inf)
     after = min((other for other, _ in runs(values) if other > stop - 1), default=np.inf)
-    by = int(min(max(by, before + 1 - start), after - 1 - stop))
-    own = values[start:stop]
-    first, last = max(start + by, 0), min(stop + by, len(values))
-    if last <= first or by == 0:
+    return int(min(max(by, before + 1 - start), after - 1 - stop))
+
+
+def repeated(edit, values, period):
+    """What ``edit``, a function of values and of how far the indices of frames are on, makes of a motion that begins
+    anew after ``period`` frames: the last contact of it may be one with the first."""
+    once = np.array(values[:period], float)
+    three = np.tile(once, 3)
+    new = edit(three, period)
+    if new is None:
         return None
-    new = _filled(values, start, stop, 0.0)
-    new[first:last] = own[first - start - by : last - start - by]
-    return new
+    changed = np.flatnonzero(new != three)
+    once[changed % period] = new[changed]
+    return _changed(values, once[np.arange(len(values)) % period])
+
+
+def always(values):
+    """True where there is no frame without contact."""
+    return bool((np.asarray(values) > contacts.PLANTED_ABOVE).all())
 
 
 def runs(values):

@@ -233,6 +233,63 @@ class Result(EditCase):
         self.assertIn("The result was not updated. There is no object", said)
 
 
+class Loop(EditCase):
+    """A contact that goes on from the last frame of a cycle to the first, which are one pose."""
+
+    FRAMES = np.arange(1.0, 26.0)
+
+    def setUp(self):
+        super().setUp()
+        rigs.new_file()
+        self.armature = rigs.biped()
+        rigs.walk(self.armature, self.FRAMES, speed=1.0)
+        for curve in compat.fcurves(self.armature):
+            if not curve.data_path.endswith("location"):
+                curve.keyframe_points[-1].co[1] = curve.keyframe_points[0].co[1]
+                curve.update()
+        planted = np.zeros((25, 2))
+        planted[:5, 0] = planted[21:, 0] = planted[8:17, 1] = 1.0
+        contact_property.write(self.armature, mapping.of(self.armature), self.FRAMES, planted)
+        self.scene.footlock.cyclic = True
+        self.run_removal(cyclic=True)
+
+    def check(self, left):
+        """Planted toes stand, over the seam, too, and the left foot has contacts in these frames."""
+        planted = contact_property.weights(self.armature, mapping.of(self.armature), self.FRAMES) > 0.5
+        self.assertEqual((np.flatnonzero(planted[:, 0]) + 1).tolist(), left)
+        toes = rigs.evaluated(self.armature, self.FRAMES, TOES)[0]
+        steps = np.linalg.norm(np.diff(toes, axis=0), axis=-1)
+        self.assertLess(steps[planted[1:] & planted[:-1]].max(initial=0.0), 1e-5)
+        way = toes[-1] - toes[0]
+        np.testing.assert_allclose(way[0], way[1], atol=1e-4)
+
+    def test_it_is_one_contact(self):
+        for edit, frame, left in (
+            ("SHIFT", 3, [*range(1, 7), *range(23, 26)]),
+            ("SHIFT", 24, [*range(1, 7), *range(23, 26)]),
+            ("END", 3, [1, 2, 3, *range(22, 26)]),
+            ("START", 24, [*range(1, 6), 24, 25]),
+            ("FREE", 3, []),
+            ("FREE", 25, []),
+        ):
+            with self.subTest(edit=edit, frame=frame):
+                self.setUp()
+                self.edit(edit, frame, leg=0, by=1)
+                self.check(left)
+
+    def test_its_footprint_is_one(self):
+        before = rigs.evaluated(self.armature, self.FRAMES, TOES)[0]
+        for frame in (3.0, 24.0):
+            bpy.ops.footlock.move_footprint(leg=0, frame=frame, offset=(0.02, 0.0, 0.0))
+        self.assertEqual(len(footprints.stored(self.armature)), 1)
+        after = rigs.evaluated(self.armature, self.FRAMES, TOES)[0]
+        np.testing.assert_allclose((after - before)[[0, 2, 23, 24], 0], [[0.04, 0.0, 0.0]] * 4, atol=1e-4)
+        self.edit("SHIFT", 24, leg=0, by=1)
+        self.assertEqual(len(footprints.stored(self.armature)), 1)
+        bpy.ops.footlock.reset_footprint(leg=0, frame=3.0)
+        self.assertEqual(footprints.stored(self.armature), [])
+
+
 class Footprints(EditCase):
     def setUp(self):
         super().setUp()

@@ -76,6 +76,31 @@ class Edits(unittest.TestCase):
         self.check(edits.shifted, "..##...", None, 3, 0)
         self.check(edits.shifted, "..##...", None, 0, 1)
 
+    def test_a_loop_begins_anew(self):
+        def check(edit, before, expected, at, *arguments, period=8):
+            def named(values, on):
+                return edit(values, at + on, *arguments)
+
+            named.__name__ = edit.__name__
+            self.check(lambda values: edits.repeated(named, values, period), before, expected)
+
+        # One frame more than the cycle has, the first again; then without it.
+        check(edits.shifted, "##....###", "###....##", 0, 1)
+        check(edits.shifted, "##....##", "###....#", 7, 1)
+        check(edits.shifted, "#.....###", ".....###.", 7, -1)
+        check(edits.deleted, "##....###", ".........", 1)
+        check(edits.deleted, "##.#..##", "...#....", 6)
+        check(edits.ended, "##....###", "###...###", 2)
+        check(edits.started, "##....###", "##......#", 0)
+        check(edits.started, "##...####", "##....###", 6)
+        check(edits.joined, "#..##...#", "#..######", 6)
+        check(edits.split, "##....###", ".#....##.", 0)
+        check(edits.made, "...##....", "#..##..##", 7, 2)
+        check(edits.made, ".........", "#......##", 7, 2)
+        check(edits.shifted, "##.......", None, 3, 1)
+        self.assertTrue(edits.always(labels("####")))
+        self.assertFalse(edits.always(labels("##.#")))
+
 
 if __name__ == "__main__":
     unittest.main()
