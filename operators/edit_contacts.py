@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
 
 from ..rig import clip as clips
-from ..rig import contact_property, curves, footprints, mapping, names, nla, sources
+from ..rig import contact_property, curves, footprints, mapping, names, nla, results, sources
 from ..rig.contact_property import PROTECTED
 from ..rig.stepwise import part
 from ..solvers import contact_report, label_edits
@@ -93,6 +93,7 @@ class ContactOperator(LongWork, ActionOperator):
     )  # fmt: skip
 
     def _labels(self, context, armature):
+        results.check_writable(armature)
         scene = context.scene
         given = self.properties.is_property_set("frame")
         found = labels(scene, armature, self.frame if given else scene.frame_current_final)
