@@ -83,6 +83,49 @@ class Refused(unittest.TestCase):
                 curve.keyframe_points.foreach_set("co", co)
                 self.refused("not a number")
 
+    def test_values_that_are_far_too_large(self):
+        """Blender makes such numbers of infinite ones that are set one by one."""
+        cases = (
+            ("pelvis", "location", (np.inf, -3e38, 2e9), "location"),
+            ("shin.L", "rotation_quaternion", (np.inf, 1e30), "rotation_quaternion"),
+            ("toe.R", "rotation_quaternion", (-3e38, 2e6), "rotation_quaternion"),
+        )
+        for bone, channel, values, curve in cases:
+            for value in values:
+                with self.subTest(bone, value=value):
+                    armature = walker()
+                    label(armature)
+                    key = rigs.curve_of(armature, bone, channel, 1).keyframe_points[5]
+                    key.co[1] = value
+                    self.assertTrue(np.isfinite(key.co[1]))
+                    pattern = f"The curve “{curve}” of bone “{bone}” has a value that is far too large"
+                    self.refused(pattern, [*BUTTONS, bpy.ops.footlock.fit_root, bpy.ops.footlock.update_report])
+
+    def test_a_bone_that_is_far_too_far(self):
+        """As far as the unit says; without a curve, too."""
+        for keyed in (True, False):
+            with self.subTest(keyed=keyed):
+                armature = walker()
+                label(armature)
+                if keyed:
+                    rigs.curve_of(armature, "pelvis", "location", 1).keyframe_points[5].co[1] = 3e7
+                else:
+                    armature.pose.bones["toe.R"].location = (3e38, 0.0, 0.0)
+                    bpy.context.view_layer.update()
+                bone = "pelvis" if keyed else "toe.R"
+                self.refused(f"Bone “{bone}” is .* km from the world's origin in frame .*, which is far too much")
+
+    def test_a_large_place_in_small_units_is_none_to_refuse(self):
+        """A scene in millimetres, 100 km from its origin."""
+        armature = walker()
+        label(armature)
+        armature.scale = (1000.0,) * 3
+        armature.location[0] = 1e8
+        bpy.context.view_layer.update()
+        with rigs.reports() as said:
+            self.assertEqual(bpy.ops.footlock.update_report(), {"FINISHED"})
+        self.assertTrue(said)
+
     def test_a_key_far_away(self):
         armature = walker()
         label(armature)
@@ -163,7 +206,34 @@ class Refused(unittest.TestCase):
         armature.data.footlock.legs.clear()
         armature.scale = (0.0, 0.0, 0.0)
         bpy.context.view_layer.update()
-        self.refused("is scaled to nothing", [bpy.ops.footlock.remove_sliding])
+        self.refused("is scaled to nothing: give", [bpy.ops.footlock.remove_sliding])
+
+    def test_object_scaled_to_nothing_after_results(self):
+        """What would be done of advice to apply its scale could not be undone by scaling it again."""
+        every = (*BUTTONS, *(getattr(bpy.ops.footlock, name) for name in ("fit_root", "update_report", "live_lock")))
+        for scale in ((0.0, 0.0, 0.0), (1.0, 1.0, 0.0)):
+            with self.subTest(scale=scale):
+                armature = walker()
+                label(armature)
+                for button in (*BUTTONS[1:], bpy.ops.footlock.update_report):
+                    button()
+                armature.scale = scale
+                bpy.context.view_layer.update()
+                self.refused(r"is scaled to nothing: give the object a scale \(Alt S", every)
+        with self.subTest("keyed"):
+            armature = walker()
+            label(armature)
+            values = np.where(FRAMES > 20.0, 1.0, 0.0)[:, None].repeat(3, 1)
+            rigs.key(armature, "scale", values, FRAMES)
+            rigs.set_frame(bpy.context.scene, 30)
+            self.refused("is scaled to nothing in some frames", every)
+
+    def test_an_object_that_is_nowhere(self):
+        armature = walker()
+        label(armature)
+        armature.matrix_world = np.full((4, 4), np.nan)
+        bpy.context.view_layer.update()
+        self.refused("is not a number|is scaled to nothing")
 
     def test_uneven_scale(self):
         for scale in ((1.0, 1.0, 1.5), (-1.0, 1.0, 1.0)):
