@@ -161,6 +161,7 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     if not unit:
         length = yield from part(job(_READING, lambda: float(np.median(clip.leg_pose().leg_lengths()))), 0.95, 1.0)
         unit = units.judged(length, scene.unit_settings.scale_length)
+    units.check(unit)
     return _near(replace(clip, unit=unit, world_from_armature=_in_metres(world, unit)))
 
 
@@ -212,6 +213,7 @@ def as_shown(scene, armature, legs, frames, unit=0.0):
     rate = frame_rate(scene) / (frames[1] - frames[0])
     clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
+    units.check(unit)
     return _near(replace(clip, unit=unit, world_from_armature=_in_metres(world, unit)))
 
 
