@@ -5,7 +5,7 @@ from bpy.app.translations import pgettext_tip as tip_
 from ..rig import live, mapping, nla, results, sentences, sources
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said, counted
-from . import long_work
+from . import long_work, properties
 
 
 class ArmatureOperator:
@@ -38,10 +38,15 @@ class ArmatureOperator:
     def execute(self, context):
         armature = context.object
         try:
+            self.check_given(context)
             with live.paused():
                 return self.ended(armature, self.run(context, armature))
         except FootlockError as error:
             return self.refused(armature, error)
+
+    def check_given(self, context):
+        """Raise FootlockError for settings that are no numbers to work with."""
+        properties.check(self.properties)
 
     def ended(self, armature, message):
         """What the operator returns when its work is done, which is reported."""
@@ -81,6 +86,10 @@ class ActionOperator(ArmatureOperator):
                 cls.poll_message_set(tip_("Assign or import an animation first"))
             return False
         return True
+
+    def check_given(self, context):
+        super().check_given(context)
+        properties.check(context.scene.footlock)
 
 
 def remember(armature, message):

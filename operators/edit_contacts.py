@@ -7,7 +7,7 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
 
 from ..rig import clip as clips
-from ..rig import contact_property, curves, footprints, mapping, names, nla, sources
+from ..rig import contact_property, curves, footprints, mapping, names, nla, results, sources
 from ..rig.contact_property import PROTECTED
 from ..rig.stepwise import part
 from ..solvers import contact_report, contacts, label_edits
@@ -107,13 +107,14 @@ class ContactOperator(LongWork, ActionOperator):
     )  # fmt: skip
     frame: FloatProperty(
         name="Frame", description="Frame of the scene that is edited; that of the playhead unless it is given",
-        options={"SKIP_SAVE"},
+        min=-1e6, max=1e6, options={"SKIP_SAVE"},
     )  # fmt: skip
     update: BoolProperty(
         name="Update Result", description="Remove the sliding anew where it was removed before", default=True
     )  # fmt: skip
 
     def _labels(self, context, armature):
+        results.check_writable(armature)
         scene = context.scene
         given = self.properties.is_property_set("frame")
         found = labels(scene, armature, self.frame if given else scene.frame_current_final)
@@ -304,11 +305,12 @@ class FOOTLOCK_OT_move_footprint(ContactOperator, bpy.types.Operator):
 
     offset: FloatVectorProperty(
         name="Move (m)", description="Where the footprint goes from where it is, in the world, metres: over the floor,"
-        " and up from it", size=3, precision=3, step=1,
+        " and up from it", size=3, min=-_FARTHEST, max=_FARTHEST, precision=3, step=1,
     )  # fmt: skip
     turn: FloatProperty(
-        name="Turn", description="By how much the foot turns about the vertical", subtype="ANGLE", default=0.0
-    )
+        name="Turn", description="By how much the foot turns about the vertical", subtype="ANGLE", default=0.0,
+        min=-_FARTHEST, max=_FARTHEST,
+    )  # fmt: skip
 
     def work(self, context, armature):
         scene = context.scene

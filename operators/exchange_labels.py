@@ -6,7 +6,7 @@ from bpy.props import StringProperty
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..rig import clip as clips
-from ..rig import contact_property, labels, mapping, markers
+from ..rig import contact_property, labels, mapping, markers, results
 from ..rig.contact_property import PROTECTED, State
 from ..solvers import contacts
 from ..solvers.errors import FootlockError
@@ -88,6 +88,7 @@ class FOOTLOCK_OT_import_contacts(ClipProperties, ActionOperator, ImportHelper, 
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
     def run(self, context, armature):
+        results.check_writable(armature)
         legs = mapping.of(armature)
         clip = clips.read(context.scene, armature, legs, self.unit)
         found = labels.read(chosen_file.path(self.filepath), legs, len(clip.frames))
@@ -103,6 +104,7 @@ class FOOTLOCK_OT_contacts_to_markers(ClipProperties, ActionOperator, bpy.types.
     )
 
     def run(self, context, armature):
+        results.check_writable(armature)
         clip, found = _read(context, armature, self.unit)
         silent = _silent(armature, clip.legs)
         planted = found > contact_property.LEVEL
@@ -120,6 +122,7 @@ class FOOTLOCK_OT_markers_to_contacts(ClipProperties, ActionOperator, bpy.types.
     bl_description = "Write the contact curves from the pose markers of the action, such as “L down” and “L up”"
 
     def run(self, context, armature):
+        results.check_writable(armature)
         legs = mapping.of(armature)
         clip = clips.read(context.scene, armature, legs, self.unit)
         found, known = markers.read(armature.animation_data.action, legs, clip.frames)

@@ -17,7 +17,7 @@ class FOOTLOCK_OT_save_leg_preset(ArmatureOperator, bpy.types.Operator):
     name: StringProperty(name="Name", description="What the preset is called", options={"SKIP_SAVE"})
 
     def invoke(self, context, _event):
-        self.name = self.name or context.object.name
+        self.name = self.name or presets.suggested(context.object.name)
         return context.window_manager.invoke_props_dialog(self)
 
     def run(self, context, armature):

@@ -7,14 +7,15 @@ from ..rig.stepwise import part
 from ..solvers import contact_report, contacts, foot_lock, foot_skate, leg_chain
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said
-from . import remove_sliding
+from . import properties, remove_sliding
 from .base import ActionOperator
 from .long_work import LongWork
 
 
 def settings(scene):
-    """The live_legs.Settings that stand in the panel."""
+    """The live_legs.Settings that stand in the panel. Raises FootlockError where these are no numbers to work with."""
     given = scene.footlock
+    properties.check(given)
     return live_legs.Settings(
         foot_lock.FootLockSettings(given.lock_distance, given.unlock_distance, given.blend_time),
         leg_chain.LegChainSettings(softening=given.softening),

@@ -59,13 +59,18 @@ class LongWork:
 
     def invoke(self, context, event):
         armature = context.object
-        self._running = _Running(self.bl_label, armature, self.work(context, armature))
+        self._running = _Running(self.bl_label, armature, self._checked(context, armature))
         ended = self._advanced(_AT_ONCE)
         if ended:
             return ended
         self._running.show(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
+
+    def _checked(self, context, armature):
+        """Steps of ``work``, which begin with what ``execute`` begins with."""
+        self.check_given(context)
+        return (yield from self.work(context, armature))
 
     def modal(self, context, event):
         if not self._running.goes_on or (event.type == "ESC" and event.value == "PRESS"):

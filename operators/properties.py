@@ -9,12 +9,17 @@ from inspect import get_annotations
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from ..rig import units
 from ..solvers import contacts, foot_lock, foot_skate, leg_chain
+from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 
 _DEFAULT = contacts.ThresholdSettings()
 _REMOVAL = foot_skate.Settings()
 _CHAIN = leg_chain.LegChainSettings()
 _LOCK = foot_lock.FootLockSettings()
+# No floor is higher or lower, metres.
+_FARTHEST = 1e5
 # Properties of a detection that have a meaning by thresholds only.
 THRESHOLDS = ("velocity", "height", "floor", "vote", "smoothing", "level", "auto_velocity", "auto_height", "auto_floor")
 
@@ -25,7 +30,7 @@ class ClipProperties:
     unit: FloatProperty(
         name="Scene Unit (m)",
         description="Metres of one unit of the scene; 0 to judge it from the legs",
-        default=0.0, min=0.0, soft_max=1.0, precision=4, options=set(),
+        default=0.0, min=0.0, soft_max=1.0, max=units.RANGE[1], precision=4, options=set(),
     )  # fmt: skip
 
 
@@ -66,7 +71,7 @@ class DetectionProperties(ClipProperties):
     velocity: FloatProperty(
         name="Speed (m/s)",
         description="A toe slower than this may be planted, metres per second",
-        default=_DEFAULT.velocity, min=0.0, soft_max=2.0, options=set(),
+        default=_DEFAULT.velocity, min=0.0, soft_max=2.0, max=1000.0, options=set(),
     )  # fmt: skip
     auto_height: BoolProperty(
         name="Automatic Height",
@@ -76,7 +81,7 @@ class DetectionProperties(ClipProperties):
     height: FloatProperty(
         name="Height (m)",
         description="A toe lower than this over the floor may be planted, metres",
-        default=_DEFAULT.height, min=0.0, soft_max=0.5, options=set(),
+        default=_DEFAULT.height, min=0.0, soft_max=0.5, max=1000.0, options=set(),
     )  # fmt: skip
     auto_floor: BoolProperty(
         name="Automatic Floor",
@@ -86,7 +91,7 @@ class DetectionProperties(ClipProperties):
     floor: FloatProperty(
         name="Floor (m)",
         description="Height of the floor in the world, metres",
-        default=0.0, soft_min=-1.0, soft_max=1.0, precision=3, options=set(),
+        default=0.0, min=-_FARTHEST, soft_min=-1.0, soft_max=1.0, max=_FARTHEST, precision=3, options=set(),
     )  # fmt: skip
     vote: FloatProperty(
         name="Clean Up (s)",
@@ -146,7 +151,7 @@ class RemovalProperties(ResultProperties):
     softening: FloatProperty(
         name="Softening (m)",
         description="A leg is kept from stretching out over this last part of its length, metres",
-        default=_CHAIN.softening, min=0.0, soft_max=0.1, precision=3, options=set(),
+        default=_CHAIN.softening, min=0.0, soft_max=0.1, max=10.0, precision=3, options=set(),
     )  # fmt: skip
     smooth_time: FloatProperty(
         name="Smoothing (s)",
@@ -189,7 +194,7 @@ class RemovalProperties(ResultProperties):
     ground_height: FloatProperty(
         name="Height (m)",
         description="Height of the floor in the world, metres",
-        default=0.0, soft_min=-1.0, soft_max=1.0, precision=3, options=set(),
+        default=0.0, min=-_FARTHEST, soft_min=-1.0, soft_max=1.0, max=_FARTHEST, precision=3, options=set(),
     )  # fmt: skip
     ground_object: StringProperty(
         name="Object", description="Mesh on which the feet stand", options=set()
@@ -248,17 +253,17 @@ class RemovalProperties(ResultProperties):
     lock_distance: FloatProperty(
         name="Lock Within (m)",
         description="Runtime: a toe locks when it is this near to the source, metres",
-        default=_LOCK.lock_distance, min=0.0, soft_max=0.5, options=set(),
+        default=_LOCK.lock_distance, min=0.0, soft_max=0.5, max=1000.0, options=set(),
     )  # fmt: skip
     unlock_distance: FloatProperty(
         name="Unlock Beyond (m)",
         description="Runtime: a toe is let go when the source is this far, metres",
-        default=_LOCK.unlock_distance, min=0.0, soft_max=1.0, options=set(),
+        default=_LOCK.unlock_distance, min=0.0, soft_max=1.0, max=1000.0, options=set(),
     )  # fmt: skip
     blend_time: FloatProperty(
         name="Blend Time (s)",
         description="Runtime: time of the change between locked and free, seconds",
-        default=_LOCK.blend_time, min=0.0, soft_max=2.0, options=set(),
+        default=_LOCK.blend_time, min=0.0, soft_max=2.0, max=60.0, options=set(),
     )  # fmt: skip
 
 
@@ -271,3 +276,21 @@ def copy(group, source, target):
     """Set the properties of a group on ``target`` to what they are on ``source``."""
     for name in names(group):
         setattr(target, name, getattr(source, name))
+
+
+def check(given):
+    """Raise FootlockError where a float of ``given``, the properties of an operator or of a group, is outside of its
+    range: Blender clamps all that is set, but for what is not a number, and what a script writes past the property."""
+    for one in given.bl_rna.properties:
+        if one.type != "FLOAT":
+            continue
+        value = getattr(given, one.identifier)
+        for number in value if one.is_array else (value,):
+            if not one.hard_min <= number <= one.hard_max:
+                raise FootlockError(
+                    "“{setting}” is {number:g}: give it a number from {least:g} to {most:g}.",
+                    setting=Said(one.name),
+                    number=number,
+                    least=one.hard_min,
+                    most=one.hard_max,
+                )

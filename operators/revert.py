@@ -31,6 +31,7 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
 
     def run(self, context, armature):
         if sources.in_place(armature):
+            _check_own(armature.animation_data.action)
             action = sources.revert(armature)
             mapping.forget(armature)
             back = Said("“{action}” is as it was before the correction. Its contacts are kept.", action=action.name)
@@ -38,6 +39,15 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
         action = results.revert(armature)
         mapping.forget(armature)
         return Said("“{armature}” has its action “{action}” again.", armature=armature.name, action=action.name)
+
+
+def _check_own(action):
+    """Raise FootlockError for an action of another file that was corrected there."""
+    if action.library is not None:
+        raise FootlockError(
+            "The action “{action}” is linked from another file and was corrected there: open that file to revert it.",
+            action=action.name,
+        )
 
 
 class FOOTLOCK_OT_copy_action(ActionOperator, bpy.types.Operator):

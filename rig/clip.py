@@ -23,6 +23,9 @@ _UNIFORM = 1e-3
 # What is being done.
 _READING = "reading curves"
 
+# Nothing is so far from the world's origin (metres): in single precision not even a step could be told there.
+_FARTHEST = 1e7
+
 # A bone whose scale is less than this share of what it is elsewhere has none.
 _NOTHING = 1e-6
 
@@ -158,7 +161,8 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     if not unit:
         length = yield from part(job(_READING, lambda: float(np.median(clip.leg_pose().leg_lengths()))), 0.95, 1.0)
         unit = units.judged(length, scene.unit_settings.scale_length)
-    return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
+    units.check(unit)
+    return _near(replace(clip, unit=unit, world_from_armature=_in_metres(world, unit)))
 
 
 read = plain(reading)
@@ -209,7 +213,8 @@ def as_shown(scene, armature, legs, frames, unit=0.0):
     rate = frame_rate(scene) / (frames[1] - frames[0])
     clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
-    return replace(clip, unit=unit, world_from_armature=_in_metres(world, unit))
+    units.check(unit)
+    return _near(replace(clip, unit=unit, world_from_armature=_in_metres(world, unit)))
 
 
 def frame_rate(scene):
@@ -277,13 +282,49 @@ def _check_usable(armature):
         )
 
 
+def check_size(armature, world):
+    """Raise FootlockError where the matrices (n, 4, 4) of an armature object are no place, or have no size."""
+    if not np.isfinite(world).all():
+        raise FootlockError(
+            "“{armature}” has a location, rotation or scale that is not a number: set it anew in the object's"
+            " properties.",
+            armature=armature.name,
+        )
+    nothing = np.linalg.det(world[:, :3, :3]) == 0.0
+    if nothing.all():
+        raise FootlockError(
+            "“{armature}” is scaled to nothing: give the object a scale (Alt S in Object Mode).", armature=armature.name
+        )
+    if nothing.any():
+        raise FootlockError(
+            "“{armature}” is scaled to nothing in some frames: give the object a scale there and run again.",
+            armature=armature.name,
+        )
+
+
 def _check_world(armature, world):
+    check_size(armature, world)
     scale = np.linalg.norm(world[:, :3, :3], axis=1)
     if np.any(np.ptp(scale, axis=1) > _UNIFORM * scale.max(axis=1)) or np.any(np.linalg.det(world[:, :3, :3]) <= 0.0):
         raise FootlockError(
             "“{armature}” is scaled unevenly or mirrored: apply its scale (Ctrl A in Object Mode) and run again.",
             armature=armature.name,
         )
+
+
+def _near(clip):
+    """The Clip. Raises FootlockError where a bone is farther away than any that moves on purpose."""
+    for bone in clip.bones:
+        far = np.abs(clip.head(bone.name)).max(axis=1)
+        if far.max() > _FARTHEST:
+            raise FootlockError(
+                "Bone “{bone}” is {distance:.3g} km from the world's origin in frame {frame:g}, which is far too much:"
+                " look for a value that is too large in what moves it, or set Scene Unit.",
+                bone=bone.name,
+                distance=far.max() / 1000.0,
+                frame=clip.scene_frames[far.argmax()],
+            )
+    return clip
 
 
 def _lost(bones, poses):

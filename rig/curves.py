@@ -6,11 +6,16 @@ import bpy
 import numpy as np
 
 from ..solvers.errors import FootlockError
+from ..solvers.wording import Said
 from . import compat
 
 # Frames closer than this are the same frame. Blender keeps them in single precision, which at frame 10,000 is good to
 # 0.001.
 SAME_FRAME = 1e-3
+
+# Larger numbers are of no pose, and single precision could not move a foot there: units, and radians. Blender makes
+# them of infinite ones.
+_LARGEST, _LARGEST_TURN = 1e9, 1e6
 
 # Properties of bones that are written by a detection: the label, and what it went by.
 OWN_PROPERTIES = ("contact", "contact_speed", "contact_height")
@@ -100,7 +105,8 @@ def keys(curve):
 
 
 def sample(curve, frames):
-    """The curve's values (n,) at ``frames``. Raises FootlockError where they are not finite numbers.
+    """The curve's values (n,) at ``frames``. Raises FootlockError where they are not finite numbers, or
+    beyond all that makes a pose.
 
     Keys that stand on just these frames are taken as they are, and straight lines between keys need no Blender;
     otherwise it evaluates, with modifiers and extrapolation.
@@ -108,13 +114,13 @@ def sample(curve, frames):
     if not len(curve.modifiers) and len(curve.keyframe_points) > 1:
         at, values = keys(curve)
         if np.array_equal(at, np.float32(frames)):
-            return _finite(curve, values)
+            return _sane(curve, values)
         kinds = np.empty(len(at), np.int32)
         curve.keyframe_points.foreach_get("interpolation", kinds)
         straight = (kinds[:-1] == _INTERPOLATION["LINEAR"]).all() and (np.diff(at) > 0.0).all()
         if straight and len(frames) and at[0] <= frames[0] and frames[-1] <= at[-1]:
-            return _finite(curve, np.interp(frames, at, values))
-    return _finite(curve, np.array([curve.evaluate(frame) for frame in frames]))
+            return _sane(curve, np.interp(frames, at, values))
+    return _sane(curve, np.array([curve.evaluate(frame) for frame in frames]))
 
 
 def write(curve, frames, values, interpolation="LINEAR"):
@@ -380,19 +386,26 @@ def _interleaved(frames, values):
     return co
 
 
-def _finite(curve, values):
+def _sane(curve, values):
+    if np.isfinite(values).all() and np.abs(values).max(initial=0.0) <= _largest(curve):
+        return values
+    bone, name = bone_and_property(curve.data_path)
+    whose = (
+        Said("The curve “{curve}” of bone “{bone}”", curve=name, bone=bone)
+        if bone
+        else Said("The curve “{curve}” of the object", curve=name)
+    )
     if not np.isfinite(values).all():
-        bone, name = bone_and_property(curve.data_path)
-        if not bone:
-            raise FootlockError(
-                "The curve “{curve}” of the object has a value that is not a number: delete that key in the Graph"
-                " Editor and run again.",
-                curve=name,
-            )
         raise FootlockError(
-            "The curve “{curve}” of bone “{bone}” has a value that is not a number: delete that key in the Graph"
-            " Editor and run again.",
-            curve=name,
-            bone=bone,
+            "{whose} has a value that is not a number: delete that key in the Graph Editor and run again.", whose=whose
         )
-    return values
+    raise FootlockError(
+        "{whose} has a value that is far too large, {value:.3g}: delete that key in the Graph Editor and run again.",
+        whose=whose,
+        value=values[np.abs(values).argmax()],
+    )
+
+
+def _largest(curve):
+    """What no value of a curve is beyond, on purpose."""
+    return _LARGEST_TURN if "rotation" in curve.data_path.rpartition(".")[2] else _LARGEST

@@ -16,6 +16,7 @@ from mathutils import Matrix
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Listed, Said
 from . import candidates, controls, results, sentences
+from . import clip as clips
 from .names import HAND, Leg, LegMap, ancestors
 from .skeleton import Rest
 
@@ -141,10 +142,7 @@ def find(armature):
 def choices(armature):
     """The maps of legs that an armature object may have, always in the same order, the likeliest first."""
     bones, axes = rest(armature), np.array(armature.matrix_world, float)[:3, :3]
-    if not abs(np.linalg.det(axes)) > 0.0:
-        raise FootlockError(
-            "“{armature}” is scaled to nothing: give the object a scale (Alt S in Object Mode).", armature=armature.name
-        )
+    clips.check_size(armature, np.array(armature.matrix_world, float)[None])
     up = np.linalg.inv(axes)[:, 2]
     if np.abs(up).max() > _UPRIGHT * np.linalg.norm(up):
         return candidates.find(bones)

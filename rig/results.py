@@ -156,7 +156,7 @@ def set_influence(armature, value):
     """Show so much of the correction layer, at once: Blender itself looks at a strip's influence with the next frame
     only."""
     found = layer(armature)
-    if found:
+    if found and value == value:  # what is not a number is none
         found[1].influence = value
         armature.update_tag(refresh={"TIME"})
 

@@ -1,7 +1,9 @@
 """Bad input gets one sentence that says what to do, and changes nothing."""
 
 import json
+import tempfile
 import unittest
+from pathlib import Path
 
 import bpy
 import clips
@@ -9,7 +11,8 @@ import numpy as np
 from blender import rigs
 from blender.test_batch import run
 
-from footlock.rig import compat, contact_property, mapping
+from footlock import operators
+from footlock.rig import compat, contact_property, live, mapping, trail_cache
 
 FRAMES = np.arange(1.0, 41.0)
 BUTTONS = (bpy.ops.footlock.detect_contacts, bpy.ops.footlock.remove_sliding)
@@ -82,6 +85,49 @@ class Refused(unittest.TestCase):
                 co[11] = value
                 curve.keyframe_points.foreach_set("co", co)
                 self.refused("not a number")
+
+    def test_values_that_are_far_too_large(self):
+        """Blender makes such numbers of infinite ones that are set one by one."""
+        cases = (
+            ("pelvis", "location", (np.inf, -3e38, 2e9), "location"),
+            ("shin.L", "rotation_quaternion", (np.inf, 1e30), "rotation_quaternion"),
+            ("toe.R", "rotation_quaternion", (-3e38, 2e6), "rotation_quaternion"),
+        )
+        for bone, channel, values, curve in cases:
+            for value in values:
+                with self.subTest(bone, value=value):
+                    armature = walker()
+                    label(armature)
+                    key = rigs.curve_of(armature, bone, channel, 1).keyframe_points[5]
+                    key.co[1] = value
+                    self.assertTrue(np.isfinite(key.co[1]))
+                    pattern = f"The curve “{curve}” of bone “{bone}” has a value that is far too large"
+                    self.refused(pattern, [*BUTTONS, bpy.ops.footlock.fit_root, bpy.ops.footlock.update_report])
+
+    def test_a_bone_that_is_far_too_far(self):
+        """As far as the unit says; without a curve, too."""
+        for keyed in (True, False):
+            with self.subTest(keyed=keyed):
+                armature = walker()
+                label(armature)
+                if keyed:
+                    rigs.curve_of(armature, "pelvis", "location", 1).keyframe_points[5].co[1] = 3e7
+                else:
+                    armature.pose.bones["toe.R"].location = (3e38, 0.0, 0.0)
+                    bpy.context.view_layer.update()
+                bone = "pelvis" if keyed else "toe.R"
+                self.refused(f"Bone “{bone}” is .* km from the world's origin in frame .*, which is far too much")
+
+    def test_a_large_place_in_small_units_is_none_to_refuse(self):
+        """A scene in millimetres, 100 km from its origin."""
+        armature = walker()
+        label(armature)
+        armature.scale = (1000.0,) * 3
+        armature.location[0] = 1e8
+        bpy.context.view_layer.update()
+        with rigs.reports() as said:
+            self.assertEqual(bpy.ops.footlock.update_report(), {"FINISHED"})
+        self.assertTrue(said)
 
     def test_a_key_far_away(self):
         armature = walker()
@@ -163,7 +209,34 @@ class Refused(unittest.TestCase):
         armature.data.footlock.legs.clear()
         armature.scale = (0.0, 0.0, 0.0)
         bpy.context.view_layer.update()
-        self.refused("is scaled to nothing", [bpy.ops.footlock.remove_sliding])
+        self.refused("is scaled to nothing: give", [bpy.ops.footlock.remove_sliding])
+
+    def test_object_scaled_to_nothing_after_results(self):
+        """What would be done of advice to apply its scale could not be undone by scaling it again."""
+        every = (*BUTTONS, *(getattr(bpy.ops.footlock, name) for name in ("fit_root", "update_report", "live_lock")))
+        for scale in ((0.0, 0.0, 0.0), (1.0, 1.0, 0.0)):
+            with self.subTest(scale=scale):
+                armature = walker()
+                label(armature)
+                for button in (*BUTTONS[1:], bpy.ops.footlock.update_report):
+                    button()
+                armature.scale = scale
+                bpy.context.view_layer.update()
+                self.refused(r"is scaled to nothing: give the object a scale \(Alt S", every)
+        with self.subTest("keyed"):
+            armature = walker()
+            label(armature)
+            values = np.where(FRAMES > 20.0, 1.0, 0.0)[:, None].repeat(3, 1)
+            rigs.key(armature, "scale", values, FRAMES)
+            rigs.set_frame(bpy.context.scene, 30)
+            self.refused("is scaled to nothing in some frames", every)
+
+    def test_an_object_that_is_nowhere(self):
+        armature = walker()
+        label(armature)
+        armature.matrix_world = np.full((4, 4), np.nan)
+        bpy.context.view_layer.update()
+        self.refused("is not a number|is scaled to nothing")
 
     def test_uneven_scale(self):
         for scale in ((1.0, 1.0, 1.5), (-1.0, 1.0, 1.0)):
@@ -213,6 +286,127 @@ class Refused(unittest.TestCase):
         armature = walker()
         armature.pose.bones["toe.L"]["contact"] = "north"
         self.refused("rename that property", [lambda: bpy.ops.footlock.detect_contacts(velocity=100.0, height=100.0)])
+
+
+class Settings(unittest.TestCase):
+    """Numbers that are none, or absurd, in any setting that there is: Blender clamps all but what is not a number."""
+
+    ODD = (np.nan, np.inf, -np.inf)
+
+    def floats(self, given):
+        return [one for one in given.bl_rna.properties if one.type == "FLOAT"]
+
+    def labelled(self):
+        armature = walker()
+        label(armature)
+        return armature
+
+    def tried(self, run, odd):
+        """What a run says of an odd number: one sentence, an error for what is not a number, with numbers to read."""
+        before = rigs.everything()
+        with rigs.reports() as said:
+            try:
+                run()
+                self.assertFalse(np.isnan(odd), "taken")
+                text = " ".join(map(str, said))
+            except RuntimeError as error:
+                text = str(error).strip()
+                self.assertEqual(rigs.everything(), before)
+        self.assertNotIn("Traceback", text)
+        self.assertEqual(len(text.splitlines() or [""]), 1, text)
+        self.assertNotRegex(text, r"\d{7,}|\binf\b")
+        if np.isnan(odd):
+            self.assertRegex(text, "“.+” is nan: give it a number from ")
+
+    def test_all_have_a_range(self):
+        found = [getattr(bpy.ops.footlock, cls.bl_idname.partition(".")[2]).get_rna_type() for cls in operators.classes]
+        owners = [*found, bpy.context.scene.footlock.bl_rna]
+        numbers = [one for owner in owners for one in owner.properties if one.type == "FLOAT"]
+        self.assertGreater(len(numbers), 30)
+        for one in numbers:
+            with self.subTest(one.identifier):
+                self.assertLessEqual(abs(one.hard_min), 1e6)
+                self.assertLessEqual(one.hard_max, 1e6)
+
+    def test_those_of_the_operators(self):
+        given = {"move_footprint": {"leg": 0, "frame": 8.0, "offset": (0.02, 0.0, 0.0)}, "edit_contact": {"leg": 0}}
+        self.labelled()
+        for cls in operators.classes:
+            name = cls.bl_idname.partition(".")[2]
+            button = getattr(bpy.ops.footlock, name)
+            if name == "export_contacts":
+                continue  # below
+            for one in (one for one in button.get_rna_type().properties if one.type == "FLOAT"):
+                for odd in self.ODD:
+                    with self.subTest(name, setting=one.identifier, odd=odd):
+                        value = (odd,) * one.array_length if one.is_array else odd
+                        more = {"ground": "HEIGHT"} if one.identifier == "ground_height" else {}
+                        more.update({"keys": "REDUCED"} if one.identifier == "key_tolerance" else {})
+                        more.update({"method": "runtime"} if one.identifier in ("blend_time", "lock_distance") else {})
+                        arguments = {**given.get(name, {}), **more, one.identifier: value}
+                        self.labelled()
+                        self.tried(lambda run=button, arguments=arguments: run(**arguments), odd)
+
+    def test_those_of_the_file_operators(self):
+        self.labelled()
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "labels.json")
+            for odd in self.ODD:
+                for button in (bpy.ops.footlock.export_contacts, bpy.ops.footlock.import_contacts):
+                    if odd == odd or Path(path).exists():
+                        self.tried(lambda run=button, odd=odd: run(filepath=path, unit=odd), odd)
+
+    def test_those_of_the_panel(self):
+        def moved():
+            bpy.ops.footlock.move_footprint(leg=0, frame=8.0, offset=(0.01, 0.0, 0.0))
+
+        for one in self.floats(bpy.context.scene.footlock):
+            for odd in self.ODD[:2]:
+                with self.subTest(setting=one.identifier, odd=odd):
+                    armature = self.labelled()
+                    bpy.ops.footlock.remove_sliding()
+                    settings = bpy.context.scene.footlock
+                    settings.ground, settings.mode = "HEIGHT", "THRESHOLD"
+                    setattr(settings, one.identifier, odd)
+                    self.tried(moved, odd)
+                    self.tried(bpy.ops.footlock.live_lock, odd)
+                    live.stop(armature)
+                    trail_cache.refresh(bpy.context.scene, armature, step=True)
+
+    def test_past_the_property(self):
+        """What a script writes into the file past the property is not clamped."""
+        self.labelled()
+        settings = bpy.context.scene.footlock
+        stored = settings.bl_system_properties_get() if hasattr(settings, "bl_system_properties_get") else settings
+        settings.vote = 1.0
+        stored["vote"] = 1e30
+        self.assertGreater(settings.vote, 1e29)
+        with self.assertRaisesRegex(RuntimeError, "“Clean Up .s.” is 1e\\+30: give it a number from 0 to 10"):
+            bpy.ops.footlock.remove_sliding()
+
+    def test_live_lock_ends_with_what_is_no_number(self):
+        armature = self.labelled()
+        bpy.ops.footlock.live_lock()
+        bpy.context.scene.frame_set(5)
+        self.assertTrue(live.is_on(armature))
+        bpy.context.scene.footlock.blend_time = np.nan
+        bpy.context.scene.frame_set(6)
+        self.assertFalse(live.is_on(armature))
+
+    def test_the_scene_s_own(self):
+        for odd in (*self.ODD, 1e-30):
+            with self.subTest(odd=odd):
+                armature = self.labelled()
+                armature.data.footlock.legs.clear()
+                bpy.context.scene.unit_settings.scale_length = odd
+                armature.scale = (1e4,) * 3
+                bpy.context.view_layer.update()
+                before = rigs.everything()
+                try:
+                    bpy.ops.footlock.update_report()
+                except RuntimeError as error:
+                    self.assertRegex(str(error), "A unit of the scene is taken for .* m: set Scene Unit|world's origin")
+                    self.assertEqual(rigs.everything(), before)
 
 
 class Works(unittest.TestCase):

@@ -68,8 +68,9 @@ class Presets(MappingCase):
         bpy.ops.footlock.map_legs()
         legs, names, pelvis = stored(armature), labels(armature), armature.data.footlock.pelvis
         self.assertEqual(presets.names(), [])
-        bpy.ops.footlock.save_leg_preset(name="My wolf/1 “灰”")
+        bpy.ops.footlock.save_leg_preset(name="My wolf 1 “灰”")
         (name,) = presets.names()
+        self.assertEqual(name, "My wolf 1 “灰”")
         self.assertTrue(list(Path(self.folder.name).glob("SCRIPTS/presets/footlock/legs/*.json")))
         rigs.new_file()
         other = build(skeletons.beast(skeletons.BEASTS[0]))
@@ -77,6 +78,84 @@ class Presets(MappingCase):
         self.assertEqual((stored(other), labels(other), other.data.footlock.pelvis), (legs, names, pelvis))
         bpy.ops.footlock.delete_leg_preset(name=name)
         self.assertEqual(presets.names(), [])
+
+    def test_names_of_every_script(self):
+        self.person("Mixamo bare")
+        given = (
+            "ä",
+            "Wölfin",
+            "オオカミ",
+            "волк",
+            "الذئب",
+            "a b",
+            "a_b",
+            "a.b",
+            "v1.0",
+            "_",
+            "_ _",
+            "100 % + #1 (new)",
+        )
+        for name in given:
+            bpy.ops.footlock.save_leg_preset(name=name)
+        self.assertEqual(set(presets.names()), set(given))
+        for name in given:
+            bpy.ops.footlock.load_leg_preset(name=name)
+            bpy.ops.footlock.delete_leg_preset(name=name)
+        self.assertEqual(presets.names(), [])
+
+    def test_names_that_no_file_has(self):
+        self.person("Mixamo bare")
+        for name in (
+            ".",
+            "..",
+            "a/b",
+            "a\\b",
+            "a\nb",
+            "a:b",
+            'a"b',
+            "a\u2028b",
+            "../up",
+            ".hidden",
+            "NUL",
+            "com1.x",
+            "*",
+        ):
+            with self.assertRaisesRegex(RuntimeError, "No file can be called") as caught:
+                bpy.ops.footlock.save_leg_preset(name=name)
+            self.assertEqual(len(str(caught.exception).strip().splitlines()), 1, name)
+            self.assertFalse(presets.suggested(name).startswith("."))
+        with self.assertRaisesRegex(RuntimeError, "too long"):
+            bpy.ops.footlock.save_leg_preset(name="狼" * 100)
+        self.assertEqual(presets.names(), [])
+
+    def test_none_replaces_another_unasked(self):
+        self.person("Mixamo bare")
+        for name in ("Wolf", "Ä"):
+            bpy.ops.footlock.save_leg_preset(name=name)
+        folder = Path(bpy.utils.user_resource("SCRIPTS", path="presets/footlock/legs"))
+        before = {path: path.read_bytes() for path in folder.iterdir()}
+        rigs.new_file()
+        self.person("Unreal UE4")
+        for name, other in (("wolf", "Wolf"), ("WOLF", "Wolf"), ("ä", "Ä"), ("a\u0308", "Ä")):
+            with self.assertRaisesRegex(RuntimeError, f"There is a preset “{other}”"):
+                bpy.ops.footlock.save_leg_preset(name=name)
+        self.assertEqual({path: path.read_bytes() for path in folder.iterdir()}, before)
+        # Just the same name replaces, however its accents are written.
+        for name in ("Wolf", "A\u0308"):
+            bpy.ops.footlock.save_leg_preset(name=name)
+        self.assertEqual(presets.names(), ["Wolf", "Ä"])
+        self.assertFalse(set(before.values()) & {path.read_bytes() for path in folder.iterdir()})
+
+    def test_nothing_outside_of_the_folder(self):
+        self.person("Mixamo bare")
+        bpy.ops.footlock.save_leg_preset(name="Here")
+        folder = Path(bpy.utils.user_resource("SCRIPTS", path="presets/footlock/legs"))
+        outside = folder.parent / "outside.json"
+        outside.write_bytes((folder / "Here.json").read_bytes())
+        for run in (bpy.ops.footlock.load_leg_preset, bpy.ops.footlock.delete_leg_preset):
+            with self.assertRaisesRegex(RuntimeError, "There is no preset"):
+                run(name="../outside")
+        self.assertTrue(outside.exists())
 
     def test_a_rig_without_the_bones(self):
         self.person("Mixamo bare")

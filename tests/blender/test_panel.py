@@ -19,7 +19,7 @@ import footlock
 from footlock import ui
 from footlock.operators import properties
 from footlock.rig import clip, compat, contact_property, correction, mapping, presets
-from footlock.ui import legs_panel, panel
+from footlock.ui import legs_panel, panel, presets_panel
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 CLIP = DATA / "cmu_131_01.bvh"
@@ -440,7 +440,6 @@ class States(CleanFile):
             {(one.edit, one.range_start, one.range_end) for one in ranged}, {("PLANT", 20, 40), ("FREE", 20, 40)}
         )
 
-
     def test_the_selected_footprint_has_buttons(self):
         armature = load_clip()
         bpy.ops.footlock.detect_contacts()
@@ -481,19 +480,82 @@ class Presets(CleanFile):
         self.load("walk")
         self.assertEqual(self.state(), default)
 
-    def test_own_ones(self):
+    @contextlib.contextmanager
+    def own_folder(self):
+        """A folder that Blender takes for that of the user's presets."""
         with tempfile.TemporaryDirectory() as folder:
-            settings = bpy.context.scene.footlock
-            settings.keep_path, settings.ground, settings.solve_start = 0.25, "REST", 17
+            presets_of = bpy.utils.preset_paths
 
             def resource(kind, path="", create=False):
                 found = Path(folder) / path
                 found.mkdir(parents=True, exist_ok=True)
                 return str(found)
 
-            with mock.patch.object(bpy.utils, "user_resource", resource):
-                bpy.ops.footlock.add_preset(name="Zombies")
-            made = next(Path(folder).rglob("*.py"))
+            def paths(subdir):
+                return [resource("SCRIPTS", f"presets/{subdir}"), *presets_of(subdir)]
+
+            with (
+                mock.patch.object(bpy.utils, "user_resource", resource),
+                mock.patch.object(bpy.utils, "preset_paths", paths),
+            ):
+                yield Path(folder)
+
+    def refused(self, pattern, **given):
+        """The button says one sentence that fits the pattern, and no file is other than it was."""
+        before = {path: path.read_bytes() for path in self.files().values()}
+        with self.assertRaisesRegex(RuntimeError, pattern) as caught:
+            bpy.ops.footlock.add_preset(**given)
+        self.assertNotIn("Traceback", str(caught.exception))
+        self.assertEqual({path: path.read_bytes() for path in self.files().values()}, before)
+
+    def test_those_that_come_with_footlock_stay(self):
+        shipped = self.kept_copies()
+        for name in ("walk", "Walk", "game_loop", "game loop", "Game Loop"):
+            self.refused(f"“{name}” comes with Footlock", name=name, remove_name=True)
+        self.load("run")
+        self.refused("“run” comes with Footlock", remove_active=True)
+        for name in ("nope", "", "../settings/walk"):
+            self.refused("There is no preset", name=name, remove_name=True)
+        with self.own_folder() as folder:
+            self.assertEqual(bpy.ops.footlock.add_preset(name="walk"), {"CANCELLED"})
+            self.assertEqual(list(folder.rglob("*.py")), [])
+        self.assertEqual(self.kept_copies(), shipped)
+
+    def kept_copies(self):
+        return {path.name: path.read_bytes() for path in (Path(ui.__file__).parent / "presets").rglob("*.py")}
+
+    def test_own_ones_are_removed(self):
+        shipped = self.kept_copies()
+        with self.own_folder() as folder:
+            for made, removed in (("Zombies", {"name": "Zombies"}), ("My Zombies", {"name": "My Zombies"})):
+                bpy.ops.footlock.add_preset(name=made)
+                self.assertEqual(len(list(folder.rglob("*.py"))), 1)
+                self.assertEqual(bpy.ops.footlock.add_preset(remove_name=True, **removed), {"FINISHED"})
+                self.assertEqual(list(folder.rglob("*.py")), [])
+            # One of the same name as one that comes with Footlock: the own goes, and then no other.
+            own = folder / "presets/footlock/settings/walk.py"
+            own.write_text("import bpy\n")
+            bpy.ops.footlock.add_preset(name="walk", remove_name=True)
+            self.assertFalse(own.exists())
+            self.refused("“walk” comes with Footlock", name="walk", remove_name=True)
+            bpy.ops.footlock.add_preset(name="Chosen")
+            self.assertEqual(bpy.ops.footlock.add_preset(remove_active=True), {"FINISHED"})
+            self.assertEqual(list(folder.rglob("*.py")), [])
+            self.assertEqual(presets_panel.FOOTLOCK_PT_presets.bl_label, "Footlock Presets")
+        self.assertEqual(self.kept_copies(), shipped)
+
+    def test_a_name_that_is_none(self):
+        with self.own_folder() as folder:
+            for name in ("", " ", ".", "?!"):
+                self.refused("has no name", name=name)
+            self.assertEqual(list(folder.rglob("*.py")), [])
+
+    def test_own_ones(self):
+        with self.own_folder() as folder:
+            settings = bpy.context.scene.footlock
+            settings.keep_path, settings.ground, settings.solve_start = 0.25, "REST", 17
+            bpy.ops.footlock.add_preset(name="Zombies")
+            made = next(folder.rglob("*.py"))
             self.assertNotIn("solve_start", made.read_text())
             kept = self.state()
             settings.reset()

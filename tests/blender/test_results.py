@@ -12,6 +12,7 @@ from blender.test_actions import FRAMES, TOES, ActionCase
 from blender.test_batch import run
 from blender.test_panel import FIX, MAIN, RESULT, drawn
 
+from footlock import operators
 from footlock.operators import remove_sliding
 from footlock.rig import clip as reading
 from footlock.rig import compat, contact_property, correction, mapping, results
@@ -444,6 +445,67 @@ class OfAnotherFile(ResultCase):
         np.testing.assert_array_equal(self.toes(armature), source)
         bpy.ops.footlock.revert()
         self.assertEqual(armature.animation_data.action, linked)
+
+    def test_nothing_is_written_into_a_linked_action(self):
+        """Whatever is written there is lost with the file: each operator refuses, or leaves it alone."""
+        written = {
+            *("edit_contact", "move_footprint", "reset_footprint", "contacts_to_markers", "markers_to_contacts"),
+            *("import_contacts", "detect_contacts", "fit_root", "remove_sliding", "bake_live", "update_report"),
+        }
+        file = self.library + ".file"
+        given = {
+            "move_footprint": {"leg": 0, "frame": 8.0, "offset": (0.05, 0.0, 0.0)},
+            "edit_contact": {"leg": 0, "frame": 8.0, "edit": "FREE"},
+            "reset_footprint": {"leg": 0, "frame": 8.0},
+            "detect_contacts": {"replace_edited": True},
+            "export_contacts": {"filepath": file},
+            "import_contacts": {"filepath": file},
+        }
+        for corrected in (False, True):
+            self.fitted()
+            bpy.ops.footlock.move_footprint(leg=0, frame=8.0, offset=(0.02, 0.0, 0.0))
+            bpy.ops.footlock.contacts_to_markers()
+            bpy.ops.footlock.export_contacts(filepath=file)
+            if corrected:
+                self.run_removal()
+                written.add("revert")
+            bpy.ops.wm.save_as_mainfile(filepath=self.library)
+            for override in ("object", "hierarchy"):
+                armature = self.linked(override)
+                action, before = armature.animation_data.action, self.held()
+                self.assertIsNotNone(action.library)
+                for cls in operators.classes:
+                    name = cls.bl_idname.partition(".")[2]
+                    if name in ("copy_action", "compare", "live_lock", "bake_nla"):
+                        continue  # these only choose what is played
+                    with self.subTest(name, corrected=corrected, override=override):
+                        pattern = "linked from another file" if name in written else r"poll\(\)|Error: "
+                        try:
+                            getattr(bpy.ops.footlock, name)(**given.get(name, {}))
+                            self.assertNotIn(name, written)
+                        except RuntimeError as error:
+                            self.assertRegex(str(error), pattern)
+                            self.assertNotIn("Traceback", str(error))
+                        self.assertEqual(self.held(), before)
+                        self.assertEqual(armature.animation_data.action, action)
+
+    def held(self):
+        """All that the linked actions of the file hold."""
+
+        def plain(value):
+            return value.to_dict() if hasattr(value, "to_dict") else getattr(value, "name", value)
+
+        return {
+            action.name: (
+                [rigs.dump_curve(curve) for curve in compat.all_fcurves(action)],
+                [(marker.name, marker.frame) for marker in action.pose_markers],
+                {name: repr(plain(value)) for name, value in action.items()},
+                action.footlock_said,
+                len(action.footlock_report),
+            )
+            for action in bpy.data.actions
+            if action.library is not None
+        }
 
     def test_everything_survives_save_and_reload(self):
         for override in ("object", "hierarchy"):
