@@ -94,7 +94,7 @@ def labels(scene, armature, frame):
         )
     values = contact_property.weights(armature, legs, frames)
     values = np.zeros((len(frames), len(legs.legs))) if values is None else values
-    rate = clips.frame_rate(scene) / (step * time.scale)
+    rate = clips.played_rate(scene, step * time.scale)
     return Labels(legs, frames, values, rate, int(np.abs(frames - at).argmin()), time)
 
 

@@ -26,6 +26,9 @@ _READING = "reading curves"
 # Nothing is so far from the world's origin (metres): in single precision not even a step could be told there.
 _FARTHEST = 1e7
 
+# Frames per second of a clip that has steps to be told, far beyond any that is.
+_RATES = (0.1, 1e5)
+
 # A bone whose scale is less than this share of what it is elsewhere has none.
 _NOTHING = 1e-6
 
@@ -143,10 +146,10 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     nla.check(armature, limbs)
     time = nla.time(armature)
     frames, step = key_grid.frames(armature, paths)
+    rate = played_rate(scene, step * time.scale)
     posed = _posing(scene, armature, bones, paths, frames, time, driven_by)
     channels, poses, world, influences = yield from part(posed, 0.0, 0.8)
     _check_world(armature, world)
-    rate = frame_rate(scene) / (step * time.scale)
     lost = yield from part(job(_READING, _lost, bones, poses), 0.8, 0.85)
     if lost is not None:
         _refuse_lost(armature, lost)
@@ -210,7 +213,7 @@ def as_shown(scene, armature, legs, frames, unit=0.0):
     channels = tuple(finish(_sampling(armature, bone, {}, frames)) for bone in bones)
     poses, world, _ = finish(stepping.posing(scene, armature, bones, frames, ()))
     _check_world(armature, world)
-    rate = frame_rate(scene) / (frames[1] - frames[0])
+    rate = played_rate(scene, frames[1] - frames[0])
     clip = Clip(frames, rate, 1.0, legs, bones, channels, poses, world)
     unit = unit or units.judged(float(np.median(clip.leg_pose().leg_lengths())), scene.unit_settings.scale_length)
     units.check(unit)
@@ -220,6 +223,21 @@ def as_shown(scene, armature, legs, frames, unit=0.0):
 def frame_rate(scene):
     """Frames of the scene per second."""
     return scene.render.fps / scene.render.fps_base
+
+
+def played_rate(scene, step):
+    """Frames per second of a clip whose frames are ``step`` frames of the scene apart. Raises FootlockError for a rate
+    at which a foot's speed tells nothing; work with such would not end, for what is judged are times in seconds."""
+    rate = frame_rate(scene) / step
+    if not _RATES[0] <= rate <= _RATES[1]:
+        raise FootlockError(
+            "The action plays at {rate:.3g} frames per second, and steps are told from {least:g} to {most:g}: set the"
+            " scene's frame rate and its base, or the strip's scale.",
+            rate=rate,
+            least=_RATES[0],
+            most=_RATES[1],
+        )
+    return rate
 
 
 def rotation_property(bone):

@@ -129,6 +129,23 @@ class Refused(unittest.TestCase):
             self.assertEqual(bpy.ops.footlock.update_report(), {"FINISHED"})
         self.assertTrue(said)
 
+    def test_frame_rates_that_tell_nothing(self):
+        """What is judged are times in seconds, of which such clips have too many, or none."""
+        every = [*BUTTONS, bpy.ops.footlock.fit_root, bpy.ops.footlock.live_lock, bpy.ops.footlock.edit_contact]
+        for base in (1e3, 1e6, 1e-5, np.nan):
+            with self.subTest(base=base):
+                armature = walker()
+                label(armature)
+                bpy.context.scene.render.fps_base = base
+                self.refused("frames per second, and steps are told from 0.1 to 100000: set", every)
+        for fps, base in ((1, 10.0), (32767, 0.33)):
+            with self.subTest(fps=fps, base=base):
+                label(walker())
+                bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = fps, base
+                for button in BUTTONS[1:]:
+                    self.assertEqual(button(), {"FINISHED"})
+                self.assertEqual(bpy.ops.footlock.detect_contacts(replace_edited=True), {"FINISHED"})
+
     def test_a_key_far_away(self):
         armature = walker()
         label(armature)
