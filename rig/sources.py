@@ -123,6 +123,11 @@ def forget(armature):
     action = armature.animation_data.action
     old = action.pop(_key(_SOURCE, armature), None)
     action.pop(_key(_CORRECTED, armature), None)
+    if old is not None:
+        # Others that share the action and show its source, for comparison, get it back: they could not any more.
+        for ob in bpy.data.objects:
+            if ob.animation_data and ob.animation_data.action == old and _set_aside(ob) == action:
+                _end_comparison(ob, action)
     if isinstance(old, bpy.types.Action) and old.users == 0:
         bpy.data.actions.remove(old)
 
@@ -165,11 +170,7 @@ def compare(armature):
     if corrected is not None:
         slot = compat.slot_handle(armature)
         _followed(armature, corrected, (data.action, slot))
-        compat.assign(armature, corrected, slot)
-        armature.property_unset("footlock_compared")
-        # Another armature that shares the action may show the source still.
-        if not any(_set_aside(ob) == corrected for ob in bpy.data.objects):
-            corrected.use_fake_user = corrected.pop(_FAKE_USER, False)
+        _end_comparison(armature, corrected)
     elif found:
         action = found[1].action
         before = results.influence(armature)
@@ -191,6 +192,15 @@ def compare(armature):
         armature.footlock_compared = corrected
         compat.assign(armature, *source)
     armature.update_tag(refresh={"TIME"})
+
+
+def _end_comparison(ob, corrected):
+    """Show the corrected action again."""
+    compat.assign(ob, corrected, compat.slot_handle(ob))
+    ob.property_unset("footlock_compared")
+    # Another armature that shares the action may show the source still.
+    if not any(_set_aside(other) == corrected for other in bpy.data.objects):
+        corrected.use_fake_user = corrected.pop(_FAKE_USER, False)
 
 
 def _put_back(armature, source, bones):

@@ -388,6 +388,25 @@ class Compare(SourceCase):
                 bpy.data.objects.remove(other)
                 bpy.context.view_layer.objects.active = self.armature
 
+    def test_one_of_two_reverts(self):
+        """Another one that shares the action shows the source meanwhile."""
+        before = self.toes(self.armature)
+        for had in (True, False):
+            self.armature.animation_data.action.use_fake_user = had
+            self.remove()
+            action = self.armature.animation_data.action
+            other = self.armature.copy()
+            bpy.context.scene.collection.objects.link(other)
+            bpy.context.view_layer.objects.active = other
+            self.compare()
+            bpy.context.view_layer.objects.active = self.armature
+            bpy.ops.footlock.revert()
+            self.assertEqual({ob.animation_data.action for ob in (self.armature, other)}, {action})
+            self.assertFalse(sources.shows_source(other))
+            self.assertEqual((action.use_fake_user, list(bpy.data.actions)), (had, [action]))
+            np.testing.assert_allclose(self.toes(other), before, atol=1e-6)
+            bpy.data.objects.remove(other)
+
     def test_nothing_to_compare(self):
         with self.assertRaisesRegex(RuntimeError, "Nothing was corrected"):
             bpy.ops.footlock.compare()
