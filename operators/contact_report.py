@@ -47,7 +47,7 @@ def current(scene, armature):
     if not contact_reports.is_current(scene, armature, kept):
         if armature.animation_data.action is None:
             raise FootlockError(_LAYER_CHANGED)
-        raise FootlockError("The curves were edited after the report was made: click Update first.")
+        raise FootlockError("Curves, legs or size were edited after the report was made: click Update first.")
     return contact_reports.read(armature, kept)
 
 

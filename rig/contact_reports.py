@@ -21,6 +21,7 @@ from . import compat, controls, curves, names, nla, results
 
 # Half precision, of which the traces are kept, goes no further.
 _LARGEST = 6e4
+_SCALES = {"scale", "delta_scale"}
 _MOVEMENTS = ("mean", "largest", "drift", "away")
 
 
@@ -61,6 +62,7 @@ class FootlockReport(bpy.types.PropertyGroup):
     slot: IntProperty(name="Slot", description="The number by which the action knows the slot")
     state: StringProperty(name="State", description="What the curves were when this was measured")
     bones: StringProperty(name="Bones", description="The bones whose curves count, as JSON; empty for all")
+    map: StringProperty(name="Legs", description="The bones of pelvis and legs, as JSON")
     settings: StringProperty(name="Settings", description="How contacts were detected, as JSON")
     unit: FloatProperty(name="Unit", description="Metres of one unit of the scene")
     start: FloatProperty(name="Start", description="First frame of the action")
@@ -107,7 +109,7 @@ def store(scene, armature, clip, report, settings):
         return
     kept = find(armature) or action.footlock_report.add()
     kept.slot, kept.settings, kept.unit = slot, settings, clip.unit
-    kept.bones = _counting(armature, clip)
+    kept.bones, kept.map = _counting(armature, clip), json.dumps(_map(clip.legs))
     kept.start, kept.step = clip.frames[0], (clip.frames[-1] - clip.frames[0]) / max(len(clip.frames) - 1, 1)
     kept.frame_rate, kept.enter, kept.highest = report.frame_rate, report.enter, report.highest
     kept.corrected, kept.traces = report.corrected, _packed(report.traces)
@@ -140,15 +142,18 @@ def read(armature, kept):
 
 
 def is_current(scene, armature, kept):
-    """True where the curves are what they were when the report was made."""
-    return state(scene, armature, kept.bones) == kept.state
+    """True where curves, legs and size are what they were when the report was made."""
+    legs = armature.data.footlock.legs
+    known = not len(legs) or not kept.map or json.loads(kept.map) == _map(armature.data.footlock)
+    return known and state(scene, armature, kept.bones) == kept.state
 
 
 def state(scene, armature, bones=""):
-    """What the curves are that move an armature, in a few letters. bones: JSON of the names of those that count, ""
-    for all."""
+    """What the curves are that move an armature, and its size, in a few letters. bones: JSON of the names of
+    those that count, "" for all."""
     counting = set(json.loads(bones)) if bones else None
-    digest = hashlib.sha1(repr(clips.frame_rate(scene)).encode(), usedforsecurity=False)
+    given = clips.frame_rate(scene), _size(armature)
+    digest = hashlib.sha1(repr(given).encode(), usedforsecurity=False)
     for held in _held(armature):
         found = {(curve.data_path, curve.array_index): curve for curve in held.fcurves}
         for (path, index), curve in sorted(found.items(), key=lambda one: one[0]):
@@ -159,6 +164,22 @@ def state(scene, armature, bones=""):
     if results.layer(armature):
         digest.update(repr(round(results.influence(armature), 4)).encode())
     return digest.hexdigest()
+
+
+def _map(legs):
+    """The bones of a LegMap, or of legs as they are stored."""
+    return [legs.pelvis, *([leg.thigh, leg.shin, leg.foot, leg.toe] for leg in legs.legs)]
+
+
+def _size(armature):
+    """How large an armature object is in the world, None where that is animated."""
+    ob = armature
+    while ob is not None:
+        paths = {curve.data_path for curve in compat.fcurves(ob)} if ob.animation_data else set()
+        if len(ob.constraints) or (ob.animation_data and len(ob.animation_data.drivers)) or paths & _SCALES:
+            return None
+        ob = ob.parent
+    return [float(f"{size:.4g}") for size in armature.matrix_world.to_scale()]
 
 
 def row_of(kept, item):

@@ -70,7 +70,7 @@ class FOOTLOCK_PT_report(FootlockSubPanel, bpy.types.Panel):
         else:
             if state != kept.state:
                 stale = layout.column(align=True)
-                stale.label(text="The curves were edited since", icon="ERROR")
+                stale.label(text="Curves, legs or size were edited since", icon="ERROR")
                 properties.copy(
                     properties.ClipProperties,
                     settings,

@@ -283,6 +283,29 @@ class Kept(ReportCase):
         for name, values in vars(report.traces).items():
             np.testing.assert_array_equal(getattr(again.traces, name), values)
 
+    def test_other_legs_and_sizes_are_noticed(self):
+        armature = self.walker()
+        self.run_removal()
+
+        def larger(size):
+            armature.scale = (size,) * 3
+            bpy.context.view_layer.update()
+
+        legs = armature.data.footlock.legs
+        toe = legs[0].toe
+        for edit, back in (
+            (lambda: larger(3.0), lambda: larger(1.0)),
+            (lambda: setattr(legs[0], "toe", ""), lambda: setattr(legs[0], "toe", toe)),
+        ):
+            self.assertTrue(self.is_current(armature))
+            edit()
+            self.assertFalse(self.is_current(armature))
+            refused(self, "legs or size were edited after", [bpy.ops.footlock.copy_report])
+            back()
+        armature.location, armature.rotation_euler.z = (3.0, 2.0, 0.5), 1.0
+        bpy.context.view_layer.update()
+        self.assertTrue(self.is_current(armature))
+
     def test_edits_are_noticed_and_what_has_no_part_in_it_is_not(self):
         armature = self.walker()
         armature.pose.bones["pelvis"].rotation_mode = "QUATERNION"
@@ -585,7 +608,7 @@ class Panel(ReportCase):
         self.run_removal()
         rigs.curve_of(armature, "pelvis", "location").keyframe_points[3].co[1] += 0.1
         layout = self.drawn()
-        self.assertIn("The curves were edited since", layout.said)
+        self.assertIn("Curves, legs or size were edited since", layout.said)
         self.assertIn("footlock.update_report", layout.buttons)
         self.assertTrue([text for text in layout.greyed if "→" in text])
 
@@ -611,7 +634,7 @@ class Panel(ReportCase):
             drawn(report_panel.FOOTLOCK_PT_report)
         report_panel._last_look["took"] = 0.0
         rigs.curve_of(armature, "pelvis", "location").keyframe_points[3].co[1] += 0.1
-        self.assertIn("The curves were edited since", drawn(report_panel.FOOTLOCK_PT_report).said)
+        self.assertIn("Curves, legs or size were edited since", drawn(report_panel.FOOTLOCK_PT_report).said)
 
 
 class Batch(ReportCase):
