@@ -126,7 +126,14 @@ def removing(
     closed, or fail, after that. They raise FootlockError, with nothing changed, where the rig or its action forbid it
     or there is no contact curve.
     """
-    unedited = sources.unedited(armature) if options.keep_source and options.result != results.LAYER else None
+    unedited = sources.unedited(armature) if options.keep_source else None
+    if unedited is not None and options.result == results.LAYER:
+        if sources.in_place(armature):
+            raise FootlockError(
+                "“{action}” is corrected already, and a layer over it would correct nothing: click Revert first.",
+                action=armature.animation_data.action.name,
+            )
+        unedited = None
     begins = options.from_source and options.span is None and not armature.animation_data.use_tweak_mode
     source = unedited if begins else None
     with sources.shown(armature, source):

@@ -119,6 +119,17 @@ class Again(SourceCase):
         self.assertEqual({key: rigs.dump_curve(curve) for key, curve in paths.items()}, found)
 
 
+    def test_a_layer_is_not_laid_over_a_correction(self):
+        self.remove()
+        now = rigs.everything()
+        with self.assertRaisesRegex(RuntimeError, "is corrected already.*click Revert first"):
+            self.remove(result="LAYER")
+        self.assertEqual(rigs.everything(), now)
+        bpy.ops.footlock.revert()
+        self.remove(result="LAYER")
+        self.assertIsNone(self.armature.animation_data.action)
+
+
 class Renamed(SourceCase):
     """Bones get other names after the correction; Blender itself renames them in actions in use only."""
 
