@@ -40,12 +40,15 @@ class FOOTLOCK_OT_add_preset(AddPresetBase, bpy.types.Operator):
             if self.remove_name or self.remove_active:
                 _remove(FOOTLOCK_PT_presets.bl_label if self.remove_active else self.name)
                 return {"FINISHED"}
-            if not self.as_filename(self.name):
+            filename = self.as_filename(self.name)
+            if not filename:
                 raise FootlockError("The preset has no name: give it one with letters or digits.")
+            # Blender 4.3 writes over what there is, and hides one that comes with Footlock behind it.
+            if filename.casefold() in {path.stem.casefold() for path in _files()}:
+                raise FootlockError("There is a preset “{preset}” already: give it another name.", preset=self.name)
         except FootlockError as error:
             self.report({"ERROR"}, sentences.translated(error))
             return {"CANCELLED"}
-        # Blender refuses a name that there is already, of those that come with Footlock, too.
         return super().execute(context)
 
 
@@ -63,8 +66,7 @@ def unregister():
 def _remove(name):
     """Delete the user's preset of a name. Blender itself takes any file that has the name, and spares only what lies in
     folders that it knows as its own or an extension's."""
-    found = [path for folder in bpy.utils.preset_paths(_FOLDER) for path in Path(folder).glob("*.py")]
-    found = [path for path in found if name in _names(path)]
+    found = [path for path in _files() if name in _names(path)]
     own = [path for path in found if _SHIPPED.resolve() not in path.resolve().parents]
     if not own:
         if found:
@@ -81,6 +83,11 @@ def _remove(name):
             reason=error.strerror,
         ) from error
     FOOTLOCK_PT_presets.bl_label = _LABEL
+
+
+def _files():
+    """The files of all presets that Blender lists."""
+    return [path for folder in bpy.utils.preset_paths(_FOLDER) for path in Path(folder).glob("*.py")]
 
 
 def _names(path):

@@ -517,8 +517,11 @@ class Presets(CleanFile):
         for name in ("nope", "", "../settings/walk"):
             self.refused("There is no preset", name=name, remove_name=True)
         with self.own_folder() as folder:
-            self.assertEqual(bpy.ops.footlock.add_preset(name="walk"), {"CANCELLED"})
+            for name in ("walk", "Walk", " game loop "):
+                self.refused("There is a preset “.*” already: give it another name", name=name)
             self.assertEqual(list(folder.rglob("*.py")), [])
+            bpy.ops.footlock.add_preset(name="Zombies")
+            self.refused("There is a preset “Zombies” already", name="Zombies")
         self.assertEqual(self.kept_copies(), shipped)
 
     def kept_copies(self):

@@ -318,12 +318,14 @@ class Modal(StoppingCase):
         self.said = []
         properties = bpy.ops.footlock.remove_sliding.get_rna_type().properties
         given = {one.identifier: one.default for one in properties if hasattr(one, "default")}
-        operator = SimpleNamespace(**given)
-        said = self.said
-        vars(operator).update(options, bl_label=cls.bl_label, remembered=cls.remembered)
-        operator.report = lambda kind, text: said.append((kind, text))
-        for method in ("invoke", "modal", "cancel", "work", "ended", "refused", "_advanced", "_stopped"):
-            setattr(operator, method, getattr(cls, method).__get__(operator))
+        given |= options
+        # All of its classes but for Blender's own, of which nobody makes an instance.
+        plain = [base for base in cls.__bases__ if not issubclass(base, bpy.types.Operator)]
+        own = {name: value for name, value in vars(cls).items() if not name.startswith("__")}
+        operator = type("StandIn", tuple(plain), own)()
+        vars(operator).update(given)
+        operator.properties = SimpleNamespace(bl_rna=bpy.ops.footlock.remove_sliding.get_rna_type(), **given)
+        operator.report = lambda kind, text: self.said.append((kind, text))
         self.window = Window(armature)
         with mock.patch.object(long_work, "_AT_ONCE", 0.0), mock.patch.object(long_work, "_SLICE", 0.0):
             self.assertEqual(operator.invoke(self.window.context, None), {"RUNNING_MODAL"})
