@@ -2,6 +2,7 @@
 and when each foot is planted."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -36,11 +37,14 @@ class Points:
     def at(self, frame):
         """(hips, knees, heels, toes, toe_ends), each (legs, 3), at a frame of the scene, or between two; those of the
         first or last before and after."""
+        return tuple(self.between(one, frame) for one in (self.hips, self.knees, self.heels, self.toes, self.toe_ends))
+
+    def between(self, joints, frame):
+        """The same of one of them."""
         place = self.index(frame)
         first = min(int(place), len(self.frames) - 2)
         share = place - first
-        joints = (self.hips, self.knees, self.heels, self.toes, self.toe_ends)
-        return tuple((1.0 - share) * one[first] + share * one[first + 1] for one in joints)
+        return (1.0 - share) * joints[first] + share * joints[first + 1]
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,11 @@ class Trails(Points):
         """The matrix (4, 4) that brings what was read to where the object is now."""
         if self.place is None:
             return np.eye(4)
-        return np.array(armature.matrix_world, float) @ np.linalg.inv(self.place)
+        return np.array(armature.matrix_world, float) @ self._from_place
+
+    @cached_property
+    def _from_place(self):
+        return np.linalg.inv(self.place)
 
 
 def of_clip(clip, weights, out_of_reach=None, source=None):

@@ -28,8 +28,8 @@ _THIN, _THICK = 0.5, 1.25
 _DOT, _RIM, _TEXT = 4.0, 1.5, 11.0
 # So many lengths of slides are written, and none this near (pixels) to another.
 _LABELS, _APART = 12, 28.0
-# Armatures whose vertices are kept.
-_KEPT = 8
+# Armatures whose vertices are kept, and of each kind of line so many views of it: those of a quad view.
+_KEPT, _VIEWS = 8, 4
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Built:
     """What is drawn of the Trails of an armature. ``made_of``: what must be the same for it to be drawn again.
     ``states`` (n - 1, legs) of the steps, ``frame_states`` (n, legs); ``labelled``: indices of the prints that have a
     mark. ``chunks`` with their ``centres`` and ``radii``. ``colours``, and of them those by state, ``table``, and by
-    leg, ``feet``. ``strength`` of all, ``away`` of paths. ``batches``: what the graphics card has of it."""
+    leg, ``feet``. ``strength`` of all, ``away`` of paths. ``arrays`` that were made of chunks, and ``batches``, what
+    the graphics card has of it."""
 
     made_of: tuple
     trails: trails.Trails
@@ -53,7 +54,17 @@ class Built:
     feet: np.ndarray
     strength: float
     away: float
+    arrays: dict = field(default_factory=dict)
     batches: dict = field(default_factory=dict)
+
+    def seen(self, projection, size):
+        """(level, index) of the chunks that are in view, all the same until the view moves."""
+        key = (projection.tobytes(), size)
+        if self.arrays.get("seen", (None,))[0] != key:
+            levels = overlay_arrays.levels(self.centres, self.radii, projection, size, self.trails.unit)
+            seen = tuple((int(level), i) for i, level in enumerate(levels) if level >= 0)
+            self.arrays["seen"] = key, seen
+        return self.arrays["seen"][1]
 
     def vertices(self, name, chunk, level):
         """(vertices, colours) of what is called so in a chunk."""
@@ -75,8 +86,22 @@ class Built:
         return lines, np.tile(np.float32(self.colours.sliding), (len(lines), 1))
 
 
+@dataclass(frozen=True)
+class View:
+    """What a viewport shows of ``made``, by ``settings``: ``to_world`` (4, 4), and with it ``projection`` (4, 4) to
+    clip space, of a region with this ``size``, pixels."""
+
+    made: Built
+    settings: bpy.types.PropertyGroup
+    to_world: np.ndarray
+    projection: np.ndarray
+    size: tuple
+
+
 _built: dict[int, Built] = {}
 _handles: list = []
+# What the lines were just drawn by in a region, which the same redraw goes on with: (the region's address, View).
+_viewed: tuple | None = None
 # The footprint that the mouse drags: (leg, frame, matrix).
 _dragged: tuple | None = None
 
@@ -103,63 +128,73 @@ def subject(context):
 
 
 def _draw_world(context=None):
+    global _viewed
     context = context or bpy.context
-    shown = _shown(context)
-    if shown is None:
+    view = _view(context)
+    _viewed = context.region.as_pointer(), view
+    if view is None:
         return
-    armature, made, settings = shown
+    made, settings = view.made, view.settings
     width = settings.line_width * context.preferences.system.ui_scale
-    to_world = made.trails.to_world(armature)
-    projection = np.array(context.region_data.perspective_matrix) @ to_world
-    size = (context.region.width, context.region.height)
-    levels = overlay_arrays.levels(made.centres, made.radii, projection, size, made.trails.unit)
-    seen = [(int(level), i) for i, level in enumerate(levels) if level >= 0]
+    seen = made.seen(view.projection, view.size)
     depth = gpu.state.depth_test_get()
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
     with gpu.matrix.push_pop():
-        gpu.matrix.multiply_matrix(Matrix(to_world))
-        if settings.source and made.trails.source is not None:
-            _draw_lines(_chunks(made, "source", seen), _THIN * width)
+        gpu.matrix.multiply_matrix(Matrix(view.to_world))
         if settings.footprints:
             # What stands on a print hides it, as the floor would be hidden.
             gpu.state.depth_test_set("LESS_EQUAL")
-            _draw_triangles(_chunks(made, "soles", seen))
+            _draw_triangles(_seen(made, ("soles",), seen))
             gpu.state.depth_test_set("NONE")
-            _draw_lines(_chunks(made, "outlines", seen), _THIN * width)
-            selected = armature.footlock_selected
+        has_source = settings.source and made.trails.source is not None
+        thin = ("source",) * has_source + ("outlines",) * settings.footprints
+        _draw_lines(_seen(made, thin, seen), _THIN * width)
+        if settings.footprints:
+            selected = context.view_layer.objects.active.footlock_selected
             _draw_selected(context, made, selected.leg, selected.frame, width)
         if settings.paths:
-            _draw_lines(_chunks(made, "paths", seen), width)
+            _draw_lines(_seen(made, ("paths",), seen), width)
             if settings.reach:
                 _draw_near(context.scene, made, settings.reach, width)
         if settings.slides and len(made.labelled):
-            _draw_lines(_chunks(made, "marks", seen), _THICK * width)
+            _draw_lines(_seen(made, ("marks",), seen), _THICK * width)
         if settings.ghost and made.trails.source is not None:
             _draw_ghost(context.scene, made, width)
     if _dragged is not None and settings.footprints:
         leg, frame, placed = _dragged
         with gpu.matrix.push_pop():
-            gpu.matrix.multiply_matrix(Matrix(placed @ to_world))
+            gpu.matrix.multiply_matrix(Matrix(placed @ view.to_world))
             _draw_selected(context, made, leg, frame, width)
     gpu.state.depth_test_set(depth)
     gpu.state.blend_set("NONE")
 
 
 def _draw_pixels(context=None):
+    global _viewed
     context = context or bpy.context
+    (region, view), _viewed = _viewed or (0, None), None
+    if region != context.region.as_pointer():
+        view = _view(context)
+    if view is None:
+        return
+    gpu.state.blend_set("ALPHA")
+    if view.settings.paths:
+        _draw_dots(context, view)
+    if view.settings.slides and len(view.made.labelled):
+        _draw_lengths(context, view)
+    gpu.state.blend_set("NONE")
+
+
+def _view(context):
+    """The View of this viewport, or None where it shows nothing."""
     shown = _shown(context)
     if shown is None:
-        return
+        return None
     armature, made, settings = shown
-    projection = np.array(context.region_data.perspective_matrix) @ made.trails.to_world(armature)
-    size = (context.region.width, context.region.height)
-    gpu.state.blend_set("ALPHA")
-    if settings.paths:
-        _draw_dots(context, made, projection, size)
-    if settings.slides and len(made.labelled):
-        _draw_lengths(context, made, projection, size)
-    gpu.state.blend_set("NONE")
+    to_world = made.trails.to_world(armature)
+    projection = np.array(context.region_data.perspective_matrix) @ to_world
+    return View(made, settings, to_world, projection, (context.region.width, context.region.height))
 
 
 def _shown(context):
@@ -202,7 +237,7 @@ def _draw_near(scene, made, reach, width):
     if made.batches.get("near", (None,))[0] != key:
         lines = overlay_arrays.near(made.trails, made.states, made.table, *key)
         made.batches["near"] = key, _lines_batch(*lines)
-    _draw_lines([made.batches["near"][1]], _THICK * width)
+    _draw_lines(made.batches["near"][1], _THICK * width)
 
 
 def _draw_selected(context, made, leg, frame, width):
@@ -213,22 +248,22 @@ def _draw_selected(context, made, leg, frame, width):
     colour = (*context.preferences.themes[0].view_3d.object_active, 1.0)
     feet = np.tile(colour, (made.prints.leg[index] + 1, 1))
     one = made.prints.only([index])
-    _draw_triangles([triangles_batch(*overlay_arrays.soles(one, feet, _SELECTED))])
-    _draw_lines([_lines_batch(*overlay_arrays.outlines(one, feet))], _THICK * width)
+    _draw_triangles(triangles_batch(*overlay_arrays.soles(one, feet, _SELECTED)))
+    _draw_lines(_lines_batch(*overlay_arrays.outlines(one, feet)), _THICK * width)
 
 
 def _draw_ghost(scene, made, width):
     vertices = overlay_arrays.ghost(*made.trails.source.at(now(scene)))
     colour = np.tile(np.float32((*made.colours.source[:3], 1.0)), (len(vertices), 1))
-    _draw_lines([_lines_batch(vertices, colour)], width)
+    _draw_lines(_lines_batch(vertices, colour), width)
 
 
-def _draw_dots(context, made, projection, size):
+def _draw_dots(context, view):
     """Where each toe is now."""
-    frame, shown = now(context.scene), made.trails
+    frame, made, shown = now(context.scene), view.made, view.made.trails
     if not shown.frames[0] <= frame <= shown.frames[-1]:
         return
-    places, seen = footprints.project(shown.at(frame)[3], projection, size)
+    places, seen = footprints.project(shown.between(shown.toes, frame), view.projection, view.size)
     index = round(shown.index(frame))
     state = made.frame_states[index]
     radius = _DOT * context.preferences.system.ui_scale
@@ -245,12 +280,12 @@ def _draw_dots(context, made, projection, size):
                 made.batches["disc"].draw(shader)
 
 
-def _draw_lengths(context, made, projection, size):
+def _draw_lengths(context, view):
     """How far feet slid: the largest that are in view, none over another."""
-    scale = context.preferences.system.ui_scale
+    scale, made = context.preferences.system.ui_scale, view.made
     start, end = overlay_arrays.mark_ends(made.prints, made.labelled)
-    places, seen = footprints.project(0.5 * (start + end), projection, size)
-    seen &= ((places > 0.0) & (places < size)).all(axis=1)
+    places, seen = footprints.project(0.5 * (start + end), view.projection, view.size)
+    seen &= ((places > 0.0) & (places < view.size)).all(axis=1)
     blf.size(0, _TEXT * scale)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 5, 0.0, 0.0, 0.0, 0.9)
@@ -268,16 +303,25 @@ def _draw_lengths(context, made, projection, size):
     blf.disable(0, blf.SHADOW)
 
 
-def _chunks(made, name, seen):
-    """The batches of what is called so, of the chunks that are seen: (level, index of the chunk)."""
-    found = []
-    for level, i in seen:
-        key = (name, level, i)
-        if key not in made.batches:
-            arrays = made.vertices(name, made.chunks[i], level)
-            made.batches[key] = triangles_batch(*arrays) if name == "soles" else _lines_batch(*arrays)
-        found.append(made.batches[key])
-    return found
+def _seen(made, names, seen):
+    """One batch of what is called so, of all chunks that are seen, (level, index of the chunk) of each; None of
+    nothing. Many calls cost more than what they draw."""
+    key = (names, seen)
+    if key not in made.batches:
+        held = [one for one in made.batches if one[0] == names]
+        for one in held[: max(len(held) - _VIEWS + 1, 0)]:
+            del made.batches[one]
+        arrays = [_arrays(made, name, *one) for name in names for one in seen]
+        joined = [np.concatenate(parts) for parts in zip(*arrays, strict=True)] or [(), ()]
+        made.batches[key] = triangles_batch(*joined) if names == ("soles",) else _lines_batch(*joined)
+    return made.batches[key]
+
+
+def _arrays(made, name, level, index):
+    key = (name, level, index)
+    if key not in made.arrays:
+        made.arrays[key] = made.vertices(name, made.chunks[index], level)
+    return made.arrays[key]
 
 
 def _lines_batch(vertices, colours):
@@ -296,20 +340,22 @@ def _batch(shader, kind, vertices, colours):
     return batch_for_shader(gpu.shader.from_builtin(shader), kind, {"pos": vertices, "color": colours})
 
 
-def _draw_lines(batches, width):
+def _draw_lines(batch, width):
+    if batch is None:
+        return
     shader = gpu.shader.from_builtin("POLYLINE_FLAT_COLOR")
     shader.bind()
     shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
     shader.uniform_float("lineWidth", width)
-    for batch in filter(None, batches):
-        batch.draw(shader)
+    batch.draw(shader)
 
 
-def _draw_triangles(batches):
+def _draw_triangles(batch):
+    if batch is None:
+        return
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     shader.bind()
-    for batch in filter(None, batches):
-        batch.draw(shader)
+    batch.draw(shader)
 
 
 def built(armature, entry, settings):

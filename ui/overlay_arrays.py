@@ -13,12 +13,12 @@ from ..solvers import foot_states, footprints, thinning
 from ..solvers.foot_states import FREE, OUT_OF_REACH, PLANTED, SLIDING
 
 # What is drawn is as near as this to what it is, metres: the nearest, so that it is off by no more than so many pixels.
-LEVELS = (5e-4, 4e-3, 1.5e-2, 6e-2)
+LEVELS = (5e-4, 1.5e-3, 4e-3, 1.2e-2, 3e-2, 8e-2)
 _OFF = 0.5
 # Of a sole's outline each level has every so many points.
-_POINTS = (1, 2, 3, 6)
-# So many frames are drawn together, or not where they are out of view.
-_CHUNK = 1024
+_POINTS = (1, 1, 2, 3, 6, 6)
+# So many frames are drawn together, or not where they are out of view; more where that were so many chunks.
+_CHUNK, _CHUNKS = 256, 128
 # Slides below this are not marked, metres.
 LEAST_SLIDE = 1e-3
 # Head of a mark's arrow: at most so much of the mark, and of the foot.
@@ -85,7 +85,8 @@ class Chunk:
 
 def chunks(trails, found):
     """Chunks of Trails and their Footprints, in order."""
-    edges = np.append(np.arange(0, max(len(trails.frames) - 1, 1), _CHUNK), len(trails.frames) - 1)
+    last, step = len(trails.frames) - 1, max(_CHUNK, len(trails.frames) // _CHUNKS)
+    edges = np.append(np.arange(0, max(last, 1), step), last)
     middle = 0.5 * (found.first + found.last)
     result = []
     for first, last in pairwise(edges):

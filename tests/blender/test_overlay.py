@@ -206,7 +206,7 @@ class Chunks(unittest.TestCase):
     def test_what_is_in_view_and_how_fine(self):
         centres = np.array([[0.0, 0.0, 0.0], [9.5, 0.0, 0.0], [12.0, 0.0, 0.0], [0.0, -30.0, 0.0]])
         radii = np.ones(4)
-        for zoom, wanted in ((1.0, [2, 2, -1, -1]), (0.1, [3, 3, 3, 3]), (30.0, [0, -1, -1, -1])):
+        for zoom, wanted in ((1.0, [3, 3, -1, -1]), (0.1, [5, 5, 5, 5]), (30.0, [0, -1, -1, -1])):
             projection = np.diag([zoom, zoom, 1.0, 1.0]) @ FROM_ABOVE
             found = overlay_arrays.levels(centres, radii, projection, SIZE, 1.0)
             self.assertEqual(found.tolist(), wanted, zoom)
@@ -219,7 +219,7 @@ class Chunks(unittest.TestCase):
             sight = lens.copy()
             sight[2, 3] /= unit
             found = overlay_arrays.levels(centres, np.full(3, 1.0) / unit, sight, (1000, 1000), unit)
-            self.assertEqual(found.tolist(), [0, 2, -1], unit)
+            self.assertEqual(found.tolist(), [0, 4, -1], unit)
 
 
 class Real(unittest.TestCase):
@@ -309,9 +309,12 @@ class Drawn(unittest.TestCase):
                 system=SimpleNamespace(ui_scale=1.0), themes=bpy.context.preferences.themes
             ),
             space_data=SimpleNamespace(overlay=SimpleNamespace(show_overlays=overlays)),
-            region=region or SimpleNamespace(width=SIZE[0], height=SIZE[1]),
+            region=region or self.region(),
             region_data=SimpleNamespace(perspective_matrix=Matrix(self.sight.tolist())),
         )
+
+    def region(self, address=1):
+        return SimpleNamespace(width=SIZE[0], height=SIZE[1], as_pointer=lambda: address)
 
     def picture(self, draw, sight, context):
         """RGBA (height, width, 4), 0 to 255, over black."""
@@ -415,6 +418,47 @@ class Drawn(unittest.TestCase):
         bpy.context.scene.frame_set(300)
         written = self.picture(overlay._draw_pixels, pixels, self.context())
         self.assertGreater(np.count_nonzero((written[..., :3] > 150).all(axis=-1)), 20)  # letters have soft edges
+
+    def test_dots_go_on_with_what_the_paths_were_drawn_by(self):
+        """The pixels' part of a redraw of the same region, and of that redraw only."""
+        pixels = np.array([[2.0 / SIZE[0], 0, 0, -1.0], [0, 2.0 / SIZE[1], 0, -1.0], [0, 0, -1.0, 0], [0, 0, 0, 1.0]])
+        bpy.context.scene.frame_set(10)
+        alone = self.picture(overlay._draw_pixels, pixels, self.context())
+        self.assertGreater(self.lit(alone), 20)
+        for address, looks in ((1, [0, 1]), (2, [1, 1])):
+            self.world()
+            for more in looks:
+                with mock.patch.object(overlay, "_view", wraps=overlay._view) as looked:
+                    found = self.picture(overlay._draw_pixels, pixels, self.context(self.region(address)))
+                self.assertEqual(looked.call_count, more)
+                np.testing.assert_array_equal(found, alone)
+        self.world(overlays=False)
+        self.assertEqual(self.lit(self.picture(overlay._draw_pixels, pixels, self.context())), 0)
+
+    def test_what_is_in_view_is_one_batch(self):
+        """Of all chunks in view, made anew only for another view, of which no more than a few are kept."""
+        with mock.patch.object(overlay_arrays, "_CHUNK", 8):
+            overlay._built.clear()
+            self.world()
+        view = overlay._viewed[1]
+        self.assertGreater(len(view.made.chunks), 3)
+        seen = view.made.seen(view.projection, view.size)
+        self.assertEqual([i for _, i in seen], list(range(len(view.made.chunks))))
+        self.assertIs(view.made.seen(view.projection.copy(), view.size), seen)
+        drawn, paths = [], ("paths",)
+        view.made.batches.clear()
+        with mock.patch.object(overlay, "_lines_batch", lambda *arrays: drawn.append(arrays) or len(drawn)):
+            for _ in range(2):
+                self.assertEqual(overlay._seen(view.made, paths, seen), 1)
+            np.testing.assert_array_equal(
+                drawn[0][0], np.concatenate([view.made.vertices("paths", view.made.chunks[i], at)[0] for at, i in seen])
+            )
+            self.assertEqual(len(drawn[0][0]), len(drawn[0][1]))
+            for count in range(5):
+                overlay._seen(view.made, paths, seen[:count])
+        self.assertEqual(len(drawn), 6)
+        self.assertEqual(len(seen), 5)
+        self.assertEqual(list(view.made.batches), [(paths, seen[:i]) for i in (1, 2, 3, 4)])
 
     def test_bars(self):
         """Frame 0 is at the left edge and a frame is ten pixels."""
