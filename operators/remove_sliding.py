@@ -43,7 +43,7 @@ _CORRECTED = 1e-5
 
 @dataclass(frozen=True)
 class _Shares:
-    """How much of the whole is done, 0 to 1, when the clip is read, solved, written, …, laid over the action."""
+    """How much of the whole is done, 0 to 1, when the clip is read, solved, written, …, noted."""
 
     read: float
     solve: float
@@ -51,9 +51,11 @@ class _Shares:
     settle: float
     hold: float
     lay: float
+    seal: float
 
 
-_SHARES, _SHARES_STEPPED = _Shares(0.1, 0.6, 0.65, 0.75, 0.85, 0.9), _Shares(0.25, 0.3, 0.32, 0.8, 0.96, 0.98)
+_SHARES = _Shares(0.1, 0.6, 0.65, 0.75, 0.83, 0.87, 0.92)
+_SHARES_STEPPED = _Shares(0.25, 0.3, 0.32, 0.8, 0.96, 0.97, 0.98)
 # Each step of the solver leaves about this share of what was left to do.
 _LEFT = 0.9
 # What is being done.
@@ -181,6 +183,7 @@ def removing(
     bones = {bone.name for bone in (*clip.bones, *(pose_bone for pose_bone, _ in keyed))}
     with restoring.Kept(armature, keyed):
         results.begin(armature, options.result, bones)
+        seals = options.keep_source and options.result != results.LAYER
         keeps = options.keep_source and options.result == results.IN_PLACE and unedited is None
         with sources.begun(armature, source, keeps), restoring.Kept(armature, keyed) as kept:
             keys = correction.Keys(options.span, options.only_keys, options.key_tolerance)
@@ -203,7 +206,7 @@ def removing(
             else:
                 baked.remove(armature)
                 if options.result == results.NEW:
-                    results.seal(armature)
+                    yield from part(results.sealing(armature), at.hold, at.lay)
             notes = [left.sentence(stretched), baked.sentence(), results.sentence(armature, options.result)]
             if driven_by.constrained and options.span is None:
                 notes.insert(0, _not_followed(slide.measure(toes, planted & ~result.out_of_reach), left))
@@ -218,13 +221,15 @@ def removing(
                 result.converged,
                 together(*notes),
             )
+            if seals:
+                sealed = yield from part(sources.sealing(armature, bones), at.lay, at.seal)
             if finishing is not None:
-                yield from part(finishing(done), at.lay, 1.0)
-        if options.keep_source and options.result != results.LAYER:
+                yield from part(finishing(done), at.seal, 1.0)
+        if seals:
             if unedited is None and options.result == results.NEW:
                 # It has begun with the action that it is a copy of, whatever the source of that is.
                 sources.forget(armature)
-            sources.seal(armature, bones)
+            sources.seal(armature, sealed)
     return done
 
 
@@ -345,20 +350,35 @@ def removing_reported(scene, armature, legs, settings, unit, options, edit=None)
     def finishing(done):
         if edit:
             edit.check(done)
-        found = yield from part(job(_MEASURING, detect_contacts.judge, done.clip, detection), 0.0, 0.5)
+        found = yield from part(job(_MEASURING, detect_contacts.judge, done.clip, detection), 0.0, 0.4)
         origins = edit.origins if edit else contact_property.origins(armature, legs)
         measure = reporting.of_removal(armature, legs, done, found, origins)
-        report = yield from part(job(_MEASURING, measure), 0.5, 1.0)
+        report = yield from part(job(_MEASURING, measure), 0.4, 0.7)
+        trail = trails.of_clip, done.corrected, done.weights, done.out_of_reach, done.clip
+        shown = yield from part(job(_MEASURING, *trail), 0.7, 0.8)
+        motions = yield from part(curves.motions(_of_limbs(armature, done.corrected)), 0.8, 1.0)
         if edit:
             edit.write()
         mapping.remember(armature, legs)
         mapping.store_result(armature, done.counts(), done.before, done.after, done.out_of_reach.sum(0).tolist())
-        reporting.store(scene, armature, done.clip, report, detection)
+        reporting.store(scene, armature, done.clip, report, detection, motions)
         trails.remember_out_of_reach(armature, done.clip, done.out_of_reach)
-        trail_cache.put(scene, armature, trails.of_clip(done.corrected, done.weights, done.out_of_reach, done.clip))
+        trail_cache.put(scene, armature, shown, motions)
 
     labels, placed = (edit.labels, edit.placed) if edit else (None, None)
     return (yield from removing(scene, armature, legs, settings, unit, labels, options, placed, finishing))
+
+
+def _of_limbs(armature, clip):
+    """The curves of a Clip's bones in the action in use, but for those of contacts; of a layer, which shows others,
+    none."""
+    bones = {bone.name for bone in clip.bones}
+    found = {} if results.layer(armature) else curves.by_path(armature)
+    return {
+        key: curve
+        for key, curve in found.items()
+        if curves.bone_and_property(key[0])[0] in bones and not curves.is_own(key[0])
+    }
 
 
 def _options(scene, given):

@@ -15,9 +15,10 @@ def of_removal(armature, legs, done, found, origins):
     return _report(armature, legs, found, done.clip, done.weights, origins, done.corrected, done.out_of_reach)
 
 
-def store(scene, armature, clip, report, settings):
-    """Keep a Report with the action. settings: those of the detection."""
-    contact_reports.store(scene, armature, clip, report, settings.as_text())
+def store(scene, armature, clip, report, settings, motions=None):
+    """Keep a Report with the action. settings: those of the detection; motions: what is known of its curves, as
+    ``curves.motions`` has it."""
+    contact_reports.store(scene, armature, clip, report, settings.as_text(), motions)
 
 
 def _report(armature, legs, found, clip, weights, origins, corrected=None, out_of_reach=None):

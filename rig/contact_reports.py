@@ -101,9 +101,9 @@ def find(armature):
     return next((one for one in action.footlock_report if one.slot == slot), None)
 
 
-def store(scene, armature, clip, report, settings):
+def store(scene, armature, clip, report, settings, motions=None):
     """Keep a Report of a Clip with the action that the armature shows, where that is of this file. settings: text that
-    says how its contacts were detected."""
+    says how its contacts were detected; motions: what is known of curves, as ``curves.motions`` has it."""
     action, slot = _shown(armature)
     if action is None or action.library is not None:
         return
@@ -120,7 +120,7 @@ def store(scene, armature, clip, report, settings):
     kept.contacts.clear()
     for row in report.rows:
         _store_row(kept.contacts.add(), row)
-    kept.state = state(scene, armature, kept.bones)
+    kept.state = state(scene, armature, kept.bones, motions)
 
 
 def read(armature, kept):
@@ -148,9 +148,10 @@ def is_current(scene, armature, kept):
     return known and state(scene, armature, kept.bones) == kept.state
 
 
-def state(scene, armature, bones=""):
+def state(scene, armature, bones="", motions=None):
     """What the curves are that move an armature, and its size, in a few letters. bones: JSON of the names of
-    those that count, "" for all."""
+    those that count, "" for all; motions: see ``store``."""
+    known = motions or {}
     counting = set(json.loads(bones)) if bones else None
     given = clips.frame_rate(scene), _size(armature)
     digest = hashlib.sha1(repr(given).encode(), usedforsecurity=False)
@@ -160,7 +161,7 @@ def state(scene, armature, bones=""):
             if not _counts(path, counting):
                 continue
             digest.update(repr((path, index, compat.is_muted(curve))).encode())
-            digest.update(curves.motion(curve))
+            digest.update(known.get((path, index)) or curves.motion(curve))
     if results.layer(armature):
         digest.update(repr(round(results.influence(armature), 4)).encode())
     return digest.hexdigest()
@@ -279,11 +280,11 @@ def _packed(traces):
     """Traces as text: in half precision, leg after leg, since numbers that follow each other are alike."""
     planes = [value for value in vars(traces).values() if value is not None]
     numbers = np.clip(np.stack(planes).astype(float), -_LARGEST, _LARGEST).astype("<f2")
-    return base64.b85encode(zlib.compress(numbers.transpose(0, 2, 1).tobytes(), 1)).decode()
+    return base64.b64encode(zlib.compress(numbers.transpose(0, 2, 1).tobytes(), 1)).decode()
 
 
 def _unpacked(kept):
     names = [one.name for one in fields(Traces) if kept.corrected or one.name != "after"]
-    numbers = np.frombuffer(zlib.decompress(base64.b85decode(kept.traces)), "<f2").astype(float)
+    numbers = np.frombuffer(zlib.decompress(base64.b64decode(kept.traces)), "<f2").astype(float)
     planes = numbers.reshape(len(names), len(kept.legs), -1).transpose(0, 2, 1)
     return Traces(**{"after": None, **dict(zip(names, planes, strict=True))})

@@ -1,5 +1,6 @@
 """F-curves: the values of a channel over frames, and keys read and written in bulk."""
 
+import hashlib
 import re
 
 import bpy
@@ -8,6 +9,7 @@ import numpy as np
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said
 from . import compat
+from .stepwise import NOTING, each
 
 # Frames closer than this are the same frame. Blender keeps them in single precision, which at frame 10,000 is good to
 # 0.001.
@@ -247,7 +249,7 @@ def alike(one, other):
         one.extrapolation == other.extrapolation
         and len(one.keyframe_points) == len(other.keyframe_points)
         and digest(one) == digest(other)
-        and [_settings(modifier) for modifier in one.modifiers] == [_settings(modifier) for modifier in other.modifiers]
+        and modifiers(one) == modifiers(other)
     )
 
 
@@ -255,11 +257,21 @@ def copy(source, target):
     """Give a curve the keys, modifiers and extrapolation of another one."""
     put_back(target, attributes(source.keyframe_points))
     target.extrapolation = source.extrapolation
-    for modifier in list(target.modifiers):
-        target.modifiers.remove(modifier)
-    for modifier in source.modifiers:
-        _apply(_settings(modifier), target.modifiers.new(modifier.type))
-    target.update()
+    give_modifiers(target, modifiers(source))
+
+
+def modifiers(curve):
+    """The modifiers of a curve: type and settings of each."""
+    return [(modifier.type, _settings(modifier)) for modifier in curve.modifiers]
+
+
+def give_modifiers(curve, wanted):
+    """Give a curve modifiers, as ``modifiers`` has them, in place of its own."""
+    for modifier in list(curve.modifiers):
+        curve.modifiers.remove(modifier)
+    for kind, settings in wanted:
+        _apply(settings, curve.modifiers.new(kind))
+    curve.update()
 
 
 def _settings(modifier):
@@ -300,7 +312,8 @@ def _set_control_points(modifier, values):
 
 
 def motion(curve):
-    """What tells whether a curve gives other values than it did: less than its digest has, and quicker."""
+    """What tells whether a curve gives other values than it did, in a few bytes: of less than its digest has, and
+    quicker."""
     points = curve.keyframe_points
     parts = [repr([curve.extrapolation, *((one.type, one.mute, one.influence) for one in curve.modifiers)]).encode()]
     kinds = np.empty(len(points), np.int32)
@@ -308,7 +321,12 @@ def motion(curve):
     parts.append(kinds.tobytes())
     shaped = (kinds == _INTERPOLATION["BEZIER"]).any()
     parts += [array.tobytes() for array in attributes(points, VALUES if shaped else VALUES[:1]).values()]
-    return b"".join(parts)
+    return hashlib.sha1(b"".join(parts), usedforsecurity=False).digest()
+
+
+def motions(found):
+    """Steps that tell the ``motion`` of each of some curves, by the same keys."""
+    return dict(zip(found, (yield from each(NOTING, motion, found.values())), strict=True))
 
 
 def put_back(curve, before):

@@ -22,7 +22,7 @@ class Kept:
     def __init__(self, armature, bones=()):
         data = armature.animation_data
         held = compat.channels(armature)
-        self._armature, self._keys, self._muted = armature, {}, {}
+        self._armature, self._keys, self._modifiers = armature, {}, {}
         self._values = [(bone.name, name, tuple(getattr(bone, name))) for bone, names in bones for name in names]
         self._action, self._slot = data.action, compat.slot_handle(armature)
         self._curves = {(curve.data_path, curve.array_index) for curve in held.fcurves} if held else set()
@@ -38,7 +38,8 @@ class Kept:
             return  # it is new, or of a copy
         known = self._keys.setdefault(key, {})
         known.update(curves.attributes(curve.keyframe_points, [name for name in names if name not in known]))
-        self._muted.setdefault(key, [modifier.mute for modifier in curve.modifiers])
+        if key not in self._modifiers:
+            self._modifiers[key] = curves.modifiers(curve)
 
     def __enter__(self):
         return self
@@ -82,6 +83,6 @@ class Kept:
         for (path, index), keys in self._keys.items():
             curve = held.fcurves.find(path, index=index)
             curves.put_back(curve, keys)
-            for modifier, mute in zip(curve.modifiers, self._muted[path, index], strict=True):
-                modifier.mute = mute
+            if curves.modifiers(curve) != self._modifiers[path, index]:
+                curves.give_modifiers(curve, self._modifiers[path, index])
         self._action.update_tag()

@@ -17,7 +17,7 @@ from ..solvers.errors import FootlockError
 from ..solvers.wording import Said
 from . import clip as clips
 from . import compat, curves
-from .stepwise import Step, part
+from .stepwise import NOTING, Step, each, part, plain
 
 IN_PLACE, NEW, LAYER = KINDS = ("IN_PLACE", "NEW", "LAYER")
 
@@ -118,11 +118,14 @@ def copy_action(armature):
     return copy
 
 
-def seal(armature):
-    """Note what a copy, in use, is now, so that a person's work on it is known."""
+def sealing(armature):
+    """Steps that note what a copy, in use, is now, so that a person's work on it is known."""
     action = armature.animation_data.action
     if original(action) is not None:
-        action[_STATE] = _state(armature)
+        action[_STATE] = yield from _looking(armature)
+
+
+seal = plain(sealing)
 
 
 def original(action):
@@ -355,13 +358,14 @@ def _edited(armature, bones):
     )
 
 
-def _state(armature):
-    """What the curves of the action in use are."""
-    digest = hashlib.sha1(usedforsecurity=False)
-    found = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in compat.fcurves(armature)}
-    for key in sorted(found):
-        digest.update(repr(key).encode() + found[key])
-    return digest.hexdigest()
+def _looking(armature):
+    """Steps that tell what the curves of the action in use are."""
+    found = {(curve.data_path, curve.array_index): curve for curve in compat.fcurves(armature)}
+    digests = yield from each(NOTING, lambda key: repr(key).encode() + curves.digest(found[key]), sorted(found))
+    return hashlib.sha1(b"".join(digests), usedforsecurity=False).hexdigest()
+
+
+_state = plain(_looking)
 
 
 def _cycles(curve):

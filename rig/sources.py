@@ -14,6 +14,7 @@ import bpy
 
 from ..solvers.errors import FootlockError
 from . import compat, curves, results
+from .stepwise import NOTING, each, plain
 
 # Properties of a corrected action, with the handle of the slot: its source; the names of the bones whose curves a
 # correction read, and what these were after it.
@@ -100,11 +101,16 @@ def begun(armature, source, keeps):
         bpy.data.actions.remove(copy)
 
 
-def seal(armature, bones):
-    """Note what the curves of ``bones``, names of those that a correction read, are after it."""
+def sealing(armature, bones):
+    """Steps that look at the curves of ``bones``, names of those that a correction read, and return what ``seal`` notes
+    of them."""
     found = {name: _place(armature.data.bones[name]) for name in sorted(bones)}
-    known = {"bones": found, "names": {}, "state": _state(armature, found, {})}
-    armature.animation_data.action[_key(_CORRECTED, armature)] = json.dumps(known)
+    return json.dumps({"bones": found, "names": {}, "state": (yield from _looking(armature, found, {}))})
+
+
+def seal(armature, noted):
+    """Note what the curves are after a correction, as ``sealing`` has it."""
+    armature.animation_data.action[_key(_CORRECTED, armature)] = noted
 
 
 def revert(armature):
@@ -280,16 +286,18 @@ def _place(bone):
     return [round(number, 5) + 0.0 for row in bone.matrix_local for number in row] + [round(bone.length, 5)]
 
 
-def _state(armature, bones, names):
-    """What the curves of bones are, by what these were called."""
+def _looking(armature, bones, names):
+    """Steps that tell what the curves of bones are, by what these were called."""
     found = []
     for (path, index), curve in _curves(compat.channels(armature), bones).items():
         bone, channel = curves.bone_and_property(path)
         found.append(((names.get(bone, bone), channel, index), curve))
-    digest = hashlib.sha1(usedforsecurity=False)
-    for key, curve in sorted(found, key=lambda one: one[0]):
-        digest.update(repr(key).encode() + curves.digest(curve))
-    return digest.hexdigest()
+    found.sort(key=lambda one: one[0])
+    digests = yield from each(NOTING, lambda one: repr(one[0]).encode() + curves.digest(one[1]), found)
+    return hashlib.sha1(b"".join(digests), usedforsecurity=False).hexdigest()
+
+
+_state = plain(_looking)
 
 
 def _curves(held, bones):

@@ -12,6 +12,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import wraps
 
+# What is being done while curves that were written are looked at.
+NOTING = "noting what was written"
+
 
 class Cancelled(Exception):
     """Raised within a job that nobody waits for any more."""
@@ -37,6 +40,15 @@ def job(what, function, *arguments, **named):
 def told_job(what, function):
     """The same of a function that takes one by which it tells its progress, 0 to 1."""
     return (yield Step(0.0, what, function))
+
+
+def each(what, function, items):
+    """Steps that let a function work on one item after the other, here and now; the list of its results."""
+    items, found = list(items), []
+    for i, item in enumerate(items):
+        yield Step(i / len(items), what)
+        found.append(function(item))
+    return found
 
 
 def part(steps, start, end):

@@ -57,12 +57,14 @@ def current(scene, armature):
     return entry
 
 
-def put(scene, armature, found):
-    """Keep Trails that were just read."""
+def put(scene, armature, found, motions=None):
+    """Keep Trails that were just read. motions: what is known of curves, as ``curves.motions`` has it."""
     legs = mapping.stored(armature)
     if legs is None:
         return
-    _entries[armature.session_uid] = Entry(_key(armature), _signature(scene, armature, legs), time.monotonic(), found)
+    _entries[armature.session_uid] = Entry(
+        _key(armature), _signature(scene, armature, legs, motions), time.monotonic(), found
+    )
     redraw()
 
 
@@ -134,7 +136,7 @@ def _key(armature):
     )
 
 
-def _signature(scene, armature, legs):
+def _signature(scene, armature, legs, motions=None):
     """What tells whether anything changed on which the trails depend, as far as curves and poses tell it."""
     bones = clips.limbs(armature, legs)
     known = {None, *(bone.name for bone in bones)}
@@ -147,7 +149,8 @@ def _signature(scene, armature, legs):
             # Any bone may move those of the legs by a constraint.
             if not alone or curves.bone_and_property(path)[0] in known or curves.is_own(path):
                 keyed.add((path, index))
-                digest.update(repr((path, index)).encode() + curves.motion(curve))
+                told = motions.get((path, index)) if motions else None
+                digest.update(repr((path, index)).encode() + (told or curves.motion(curve)))
     if alone:
         # All that does not change from frame to frame. What is up is another way for an object that turns.
         place = np.array(armature.matrix_world, float)[:3, :3]

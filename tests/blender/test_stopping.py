@@ -146,12 +146,12 @@ class StoppingCase(unittest.TestCase):
     def tearDown(self):
         long_work.stop()
 
-    def check(self, make, steps, least=20, every=11):
-        """Stop the ``steps`` of an armature at each of them, or at some of many; then let them go on to the end, once
-        with jobs in a thread and once at once, which gives the same keys."""
+    def check(self, make, steps, least=20, every=11, first=0):
+        """Stop the ``steps`` of an armature at each of them, or at some of many, from the ``first`` on; then let them
+        go on to the end, once with jobs in a thread and once at once, which gives the same keys."""
         armature = make()
         before = state()
-        count, writes = 0, False
+        count, writes = first, first > 0
         while True:
             # Until something is written, only the frame has to be put back.
             count += every if writes else 11
@@ -174,6 +174,9 @@ class StoppingCase(unittest.TestCase):
 
 
 class RemoveSliding(StoppingCase):
+    # So many steps are of what is removed, and at least forty follow.
+    PANEL = 215
+
     def removing(self, **options):
         def steps(armature):
             legs = mapping.of(armature)
@@ -189,6 +192,23 @@ class RemoveSliding(StoppingCase):
 
     def test_of_the_keys_that_are_there(self):
         self.check(plain_walker, self.removing(only_keys=True))
+
+    def test_with_what_the_panel_keeps(self):
+        """Modifiers have become keys when the report is made."""
+        properties = bpy.ops.footlock.remove_sliding.get_rna_type().properties
+        given = {one.identifier: one.default for one in properties if hasattr(one, "default")}
+        for result in (results.IN_PLACE, results.NEW):
+            with self.subTest(result):
+                chosen = SimpleNamespace(**{**given, "result": result})
+                self.check(
+                    walker,
+                    lambda armature, chosen=chosen: remove_sliding.removing_as_set(
+                        bpy.context.scene, armature, mapping.of(armature), chosen
+                    ),
+                    least=self.PANEL + 40,
+                    every=3,
+                    first=self.PANEL,
+                )
 
     def test_a_new_action(self):
         self.check(walker, self.removing(result=results.NEW), least=100)
