@@ -35,7 +35,7 @@ def armatures(found, patterns, source):
             "“{file}” has no armature called {patterns}, but {found}: check --armature.",
             file=source.name,
             patterns=_quoted(patterns),
-            found=_quoted([one.name for one in found]),
+            found=_quoted(sorted(one.name for one in found)),
         )
     return chosen
 
@@ -44,7 +44,7 @@ def actions(found, patterns, source):
     """The same of actions or takes."""
     chosen = _matching(found, patterns)
     if patterns and not chosen:
-        there = _quoted([one.name for one in found]) if len(found) else Said("none at all")
+        there = _quoted(sorted(one.name for one in found)) if len(found) else Said("none at all")
         raise FootlockError(
             "“{file}” has no action called {patterns}, but {found}: check --action.",
             file=source.name,

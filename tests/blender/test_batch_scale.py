@@ -92,7 +92,7 @@ class Inputs(clips.InFolder):
         whole, _ = self.found(self.into, "-o", self.folder / "out")
         parts = [self.found(self.into, "-o", self.folder / "out", "--part", f"{k}/2")[0] for k in (1, 2)]
         self.assertEqual([len(part) for part in parts], [2, 1])
-        self.assertEqual(sorted(sum(parts, [])), whole)
+        self.assertEqual(sorted([*parts[0], *parts[1]]), whole)
         self.assertEqual(self.found(self.into, "-o", self.folder / "out", "--part", "4/4")[0], [])
 
     def test_usage(self):
@@ -134,7 +134,7 @@ class Runs(clips.InFolder):
         self.assertEqual(contents(self.out), contents(self.folder / "two"))
         self.assertEqual(lines(said), [line.replace(str(self.folder / "two"), str(self.out)) for line in lines(also)])
         rows = [summary(folder)["rows"] for folder in (self.out, self.folder / "two")]
-        for row in sum(rows, []):
+        for row in [*rows[0], *rows[1]]:
             del row["seconds"], row["output"]
         self.assertEqual(*rows)
 
