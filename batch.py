@@ -42,8 +42,6 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # for names that are no text
     # Blender hands its own arguments over too; what follows "--" is ours.
     own = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:]
     try:

@@ -46,6 +46,19 @@ class BlendFile:
         """A Shot of each action that is asked for and moves legs; what is said of the others is in ``left``."""
         found, problem = [], None
         for scene, armature in _armatures(self._source, options):
+            data = armature.animation_data
+            if armature.library is not None:
+                problem = FootlockError(
+                    "“{armature}” is linked from another file: run on that file.", armature=armature.name
+                )
+                continue
+            if data is not None and data.use_tweak_mode:
+                problem = FootlockError(
+                    "A strip of “{armature}” is being tweaked: leave tweak mode (Tab in the NLA Editor), and save the"
+                    " file.",
+                    armature=armature.name,
+                )
+                continue
             try:
                 found.append((scene, armature, mapping.of(armature)))
             except FootlockError as error:

@@ -33,6 +33,7 @@ def parser(program="batch.py"):
     """The command line."""
     p = argparse.ArgumentParser(
         prog=program,
+        usage="%(prog)s IN [IN ...] -o OUT [options]",
         description="Remove foot sliding from .bvh, .fbx, .glb, .gltf and .blend files.",
     )
     _add_run(p)

@@ -23,7 +23,8 @@ class _Files:
     def reads(self, path):
         """Note a file that is read, where there is one."""
         with suppress(OSError):  # Whoever opens it says so.
-            self.read[path] = records.fingerprint(path)
+            if path.is_file():
+                self.read[path] = records.fingerprint(path)
 
 
 def process(clip, options):
@@ -110,6 +111,8 @@ def _write(clip, opened, done, used):
     """Write labels and plots, and then the file itself."""
     for shot, removal, report, _ in done:
         exported, plotted = (_file_of(path, shot, opened.shots) for path in (clip.exported, clip.plotted))
+        if len(opened.shots) > 1:
+            whole_file.sweep(path for path in (exported, plotted) if path)
         if exported:
             files.make_folder(exported)
             source = removal.clip

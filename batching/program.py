@@ -20,7 +20,7 @@ def main(arguments, program="batch.py", here=True):
     clips, folder = inputs.clips(p, options)
     run = _Run(options, clips)
     with stopping.Stop() as stop:
-        whole_file.sweep(path for clip in clips for path in clip.written())
+        whole_file.sweep(_written(clips, options, folder))
         jobs = min(options.jobs or _cores(), len(clips))
         if clips:
             if here and jobs == 1:
@@ -58,7 +58,7 @@ class _Run:
 
     def tell(self, clip, rows):
         """Say what came of a Clip."""
-        self._rows[clip] = rows
+        self._rows[clip] = rows if self._options.report else [_brief(row) for row in rows]
         self._progress.count(rows)
         self._progress.clear()
         for row in rows:
@@ -90,6 +90,21 @@ class _Run:
         return 1 if failed or problems else 0
 
 
+def _brief(row):
+    """What is said of a clip without its single contacts, which of a whole library would take much memory."""
+    if "legs" not in row:
+        return row
+    legs = [{name: value for name, value in leg.items() if name != "contact_rows"} for leg in row["legs"]]
+    return {**row, "legs": legs}
+
+
+def _written(clips, options, folder):
+    """All files that a run writes."""
+    found = [path for clip in clips for path in clip.written()]
+    found += summary.paths(folder, options.part) if folder else ()
+    return [*found, options.report] if options.report else found
+
+
 def _unwritten(what, path, error):
     reason = error.strerror if isinstance(error, OSError) else error.values.get("reason", error)
     return f"The {what} “{path}” cannot be written ({reason}): choose another place."
@@ -101,13 +116,17 @@ def _cores():
 
 
 def prepare():
-    """Have this process be one that works on clips."""
+    """Have this process be one that works on clips, and can say what they are called, whatever that is."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     if not hasattr(bpy.types.Armature, "footlock"):
-        from .. import register
+        from .. import register  # this package is loaded by it
 
         register()
 
 
 def as_command(arguments):
     """What ``blender --command footlock`` does; returns the exit status."""
+    prepare()
     return main(arguments, "blender --command footlock", here=False)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -243,6 +244,21 @@ class Runs(clips.InFolder):
         self.assertLess(float(rows[0]["Left slide_after_mm_per_frame"]), 1e-3)
         self.assertIn("does not exist", rows[1]["error"])
         self.assertEqual(summary(self.out)["rows"][0]["input"], "=1+1.bvh")
+
+    @unittest.skipUnless(sys.platform == "linux", "other systems have no such names")
+    def test_names_that_are_no_text(self):
+        source = cut(self.folder / "cut", 1, frames=60)[0]
+        self.into.mkdir()
+        for name in (b"w\xe9 \xe2\x80\x9cx\xe2\x80\x9d.bvh", "🦶 ünï.bvh".encode()):
+            shutil.copy(source, self.into / os.fsdecode(name))
+        os.mkfifo(self.into / "pipe.bvh")
+        for jobs in (1, 2):
+            status, said = self.run_all(out=self.folder / f"out {jobs}", jobs=jobs)
+            self.assertEqual(status, 1, said)
+            self.assertEqual(len(contents(self.folder / f"out {jobs}")), 2)
+            wrong = [row for row in summary(self.folder / f"out {jobs}")["rows"] if row["error"]]
+            self.assertEqual([Path(row["input"]).name for row in wrong], ["pipe.bvh"])
+        self.assertEqual(contents(self.folder / "out 1"), contents(self.folder / "out 2"))
 
     def test_one_file_is_as_it_was(self):
         source = cut(self.into, 1)[0]
