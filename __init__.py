@@ -7,6 +7,7 @@ used, and tested, without Blender.
 
 def register():
     from . import operators, ui
+    from .batching import command
     from .rig import contact_reports, mapping, trail_cache
 
     mapping.register()
@@ -14,12 +15,15 @@ def register():
     trail_cache.register()
     operators.register()
     ui.register()
+    command.register()
 
 
 def unregister():
     from . import operators, ui
+    from .batching import command
     from .rig import contact_reports, mapping, trail_cache
 
+    command.unregister()
     ui.unregister()
     operators.unregister()
     trail_cache.unregister()

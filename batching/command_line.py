@@ -1,28 +1,108 @@
 """The command line: what it takes, what each run reads and writes, and the settings that it stands for."""
 
 import argparse
+import re
 from pathlib import Path
 
-from ..operators import detect_contacts, remove_sliding
-from ..solvers import contacts, foot_skate, slide_removal
-from ..solvers.errors import FootlockError
+from ..operators import detect_contacts
+from ..solvers import foot_lock, foot_skate, leg_chain
+from . import settings_file
 
-KINDS = (".bvh", ".fbx", ".glb", ".gltf", ".blend")
-_BLEND = ".blend"
-# Kinds whose keys have handles, scale, and none where nobody put one.
-_BLEND_ONLY = ("key_tolerance", "stretch")
 # In place of a threshold: it is chosen.
 AUTO = "auto"
 RESULTS = {"in-place": "IN_PLACE", "new": "NEW", "layer": "LAYER"}
+# What a run reads, writes and does, which no file of settings says.
+OF_A_RUN = {
+    "inputs", "output", "settings", "contacts", "export_contacts", "report", "plot", "jobs", "part", "force",
+    "armature", "action",
+}  # fmt: skip
 
 
-def parser():
+def parse(arguments, program):
+    """The parser, and what a command line says, with the settings of its file where it names one; usage errors end the
+    program with status 2. program: what it is called."""
+    p = parser(program)
+    options = p.parse_args(arguments)
+    if options.settings:
+        p.set_defaults(**settings_file.defaults(p, options, arguments, OF_A_RUN))
+        options = p.parse_args(arguments)
+    return p, options
+
+
+def parser(program="batch.py"):
     """The command line."""
     p = argparse.ArgumentParser(
-        prog="batch.py", description="Remove foot sliding from .bvh, .fbx, .glb, .gltf and .blend files."
+        prog=program,
+        usage="%(prog)s IN [IN ...] -o OUT [options]",
+        description="Remove foot sliding from .bvh, .fbx, .glb, .gltf and .blend files.",
     )
-    p.add_argument("inputs", nargs="+", type=Path, metavar="IN", help=".bvh, .fbx, .glb, .gltf or .blend file")
-    p.add_argument("-o", "--output", required=True, type=Path, metavar="OUT", help="file, or folder for several inputs")
+    _add_run(p)
+    _add_contacts(p)
+    _add_correction(p)
+    return p
+
+
+def _add_run(p):
+    """What is read and written, and how."""
+    p.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="IN",
+        help=".bvh, .fbx, .glb, .gltf or .blend file, a folder with such files in it and in its folders, or a pattern"
+        " such as 'takes/**/*.fbx'",
+    )
+    p.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        type=Path,
+        metavar="OUT",
+        help="file, or a folder, in which the folders of the input are made again",
+    )
+    p.add_argument(
+        "--jobs",
+        type=_at_least_one,
+        metavar="N",
+        help="so many clips at the same time, each in a Blender of its own (default: one for each core); 1 for none but"
+        " this one",
+    )
+    p.add_argument(
+        "--part",
+        type=_part,
+        metavar="K/N",
+        help="only the K-th of N equal parts of the clips, for several machines that write into one folder",
+    )
+    p.add_argument(
+        "--force", action="store_true", help="do again what is done and unchanged since, which is skipped without it"
+    )
+    p.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="settings from a .json or .toml file, as the panel saves them: the options below without their dashes;"
+        " what the command line says counts more",
+    )
+    p.add_argument(
+        "--armature",
+        action="append",
+        metavar="NAME",
+        help="only armatures of this name, in which * and ? stand for any letters (.blend, .fbx, .glb; again for"
+        " another)",
+    )
+    p.add_argument(
+        "--action",
+        action="append",
+        metavar="NAME",
+        help="actions or takes of this name, each as a clip of its own, in the same way; of a .blend without it those"
+        " that are in use",
+    )
+    p.add_argument("--report", type=Path, metavar="FILE", help="write what was found and done as JSON")
+    p.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw speed, height, contacts and slide of each foot as SVG; a folder for several inputs",
+    )
     p.add_argument(
         "--contacts",
         type=Path,
@@ -35,6 +115,10 @@ def parser():
         metavar="FILE",
         help="write the labels that were used; a folder for several inputs",
     )
+
+
+def _add_contacts(p):
+    """How contacts are found."""
     p.add_argument(
         "--detect",
         choices=detect_contacts.MODES,
@@ -54,14 +138,38 @@ def parser():
         help="threshold: a toe lower than this over the floor may be planted (0.1), or auto to choose it",
     )
     p.add_argument(
+        "--detect-floor", type=_number, metavar="M", help="threshold: height of the floor (default: where toes are low)"
+    )
+    p.add_argument(
+        "--clean-up",
+        type=_at_least_zero,
+        metavar="S",
+        help="threshold: contacts and gaps shorter than about half of these seconds are removed",
+    )
+    p.add_argument(
+        "--label-smoothing", type=_at_least_zero, metavar="S", help="threshold: seconds over which labels are smoothed"
+    )
+    p.add_argument(
+        "--label-level", type=_share, metavar="SHARE", help="threshold: smoothed labels above this are a contact"
+    )
+    p.add_argument(
+        "--speed-and-height",
+        action=_Flag,
+        help="write what the detection went by as two more curves of each foot (.blend)",
+    )
+    p.add_argument(
         "--replace-contacts",
-        action="store_true",
+        action=_Flag,
         help="detect anew where a .blend has contact curves; locked and muted ones stay",
     )
-    p.add_argument("--markers", action="store_true", help="write contacts as pose markers of the action too (.blend)")
+    p.add_argument("--markers", action=_Flag, help="write contacts as pose markers of the action too (.blend)")
+
+
+def _add_correction(p):
+    """How the root and the legs are corrected."""
     p.add_argument(
         "--fit-root",
-        action="store_true",
+        action=_Flag,
         help="fit the root's travel to the feet before the legs are bent",
     )
     p.add_argument(
@@ -113,21 +221,55 @@ def parser():
         metavar="SHARE",
         help="part of its length by which a leg that is too short may become longer, up to 0.02 (.blend, %(default)g)",
     )
-    p.add_argument("--hold-heading", action="store_true", help="planted feet do not turn about the vertical either")
-    p.add_argument("--keep-dips", action="store_true", help="feet under the floor in the source may stay there")
+    p.add_argument(
+        "--softening",
+        type=_at_least_zero,
+        default=leg_chain.LegChainSettings().softening,
+        metavar="M",
+        help="a leg is kept from stretching out over this last part of its length (%(default)g)",
+    )
+    p.add_argument(
+        "--follow-slope",
+        type=_share,
+        default=removal.follow_slope,
+        metavar="SHARE",
+        help="how far planted feet pitch with the ground under them, 0 to 1 (%(default)g)",
+    )
+    lock = foot_lock.FootLockSettings()
+    p.add_argument(
+        "--lock-distance",
+        type=_at_least_zero,
+        default=lock.lock_distance,
+        metavar="M",
+        help="runtime: a toe locks when it is this near to the source (%(default)g)",
+    )
+    p.add_argument(
+        "--unlock-distance",
+        type=_at_least_zero,
+        default=lock.unlock_distance,
+        metavar="M",
+        help="runtime: a toe is let go when the source is this far (%(default)g)",
+    )
+    p.add_argument(
+        "--blend-time",
+        type=_at_least_zero,
+        default=lock.blend_time,
+        metavar="S",
+        help="runtime: seconds of the change between locked and free (%(default)g)",
+    )
+    p.add_argument("--hold-heading", action=_Flag, help="planted feet do not turn about the vertical either")
+    p.add_argument("--keep-dips", action=_Flag, help="feet under the floor in the source may stay there")
     floor = p.add_mutually_exclusive_group()
     floor.add_argument(
         "--floor-height", type=_number, metavar="M", help="height of the floor, to which the clip is moved"
     )
-    floor.add_argument("--floor-rest", action="store_true", help="the floor is where the rest pose stands")
+    floor.add_argument("--floor-rest", action=_Flag, help="the floor is where the rest pose stands")
     floor.add_argument("--floor-object", metavar="NAME", help="object of a .blend on which the feet stand")
-    p.add_argument("--cyclic", action="store_true", help="the clips are loops and stay so")
-    p.add_argument("--pin-first", action="store_true", help="the first pose stays as it is")
-    p.add_argument("--pin-last", action="store_true", help="the last pose stays as it is")
+    p.add_argument("--cyclic", action=_Flag, help="the clips are loops and stay so")
+    p.add_argument("--pin-first", action=_Flag, help="the first pose stays as it is")
+    p.add_argument("--pin-last", action=_Flag, help="the last pose stays as it is")
     keys = p.add_mutually_exclusive_group()
-    keys.add_argument(
-        "--only-keys", action="store_true", help="give keys that are there new values and add none (.blend)"
-    )
+    keys.add_argument("--only-keys", action=_Flag, help="give keys that are there new values and add none (.blend)")
     keys.add_argument(
         "--key-tolerance",
         type=_at_least_zero,
@@ -150,115 +292,17 @@ def parser():
     )
     p.add_argument(
         "--bake-nla",
-        action="store_true",
+        action=_Flag,
         help="make one action of what NLA strips play where an armature has no action of its own (.blend)",
     )
-    p.add_argument("--report", type=Path, metavar="FILE", help="write what was found and done as JSON")
-    p.add_argument(
-        "--plot",
-        type=Path,
-        metavar="FILE",
-        help="draw speed, height, contacts and slide of each foot as SVG; a folder for several inputs",
-    )
-    return p
 
 
-def jobs(p, options):
-    """Input and output file of each clip; usage errors end the program with status 2."""
-    for source in options.inputs:
-        if source.suffix.lower() not in KINDS:
-            p.error(f"“{source}” is none of {', '.join(KINDS)}")
-    folder = len(options.inputs) > 1 or options.output.is_dir() or options.output.suffix.lower() not in KINDS
-    targets = [options.output / source.name if folder else options.output for source in options.inputs]
-    for source, target in zip(options.inputs, targets, strict=True):
-        if target.suffix.lower() not in (source.suffix.lower(), _BLEND):
-            p.error(f"“{source}” comes out as {source.suffix} or .blend, and “{target}” is neither")
-        if target.exists() and source.exists() and target.samefile(source):
-            p.error(f"“{target}” is the input itself: choose another output")
-    whole = ("frames", "cyclic", "pin_first", "pin_last", "only_keys", "key_tolerance", "stretch")
-    whole += ("floor_height", "floor_rest", "floor_object")
-    if options.method == "runtime" and any(getattr(options, name) not in (None, False) for name in whole):
-        p.error("floors, frames, pins, loops, --stretch and which keys are for --method offline: leave them out")
-    if any(getattr(options, name) for name in _BLEND_ONLY) and any(one.suffix.lower() != _BLEND for one in targets):
-        p.error("--key-tolerance and --stretch are for .blend files, which have keys and scale: leave them out")
-    kinds = {one.suffix.lower() for one in (*options.inputs, *targets)}
-    if (options.result != "in-place" or options.bake_nla) and kinds != {_BLEND}:
-        p.error("--result and --bake-nla are for .blend files, which have actions to keep: leave them out")
-    if len({str(target) for target in targets}) < len(targets):
-        p.error("two inputs have the same name and would overwrite each other: run them into different folders")
-    several = len(options.inputs) > 1
-    beside = [
-        path
-        for source in options.inputs
-        for option, kind in ((options.export_contacts, ".json"), (options.plot, ".svg"))
-        if (path := file_of(option, source, several, kind))
-    ]
-    if options.report:
-        beside.append(options.report)
-    taken = {path.resolve() for path in (*options.inputs, *targets)}
-    for path in beside:
-        if path.resolve() in taken:
-            p.error(f"“{path}” is written or read already: choose another file for labels, report and plot")
-        taken.add(path.resolve())
-    return list(zip(options.inputs, targets, strict=True))
+class _Flag(argparse.BooleanOptionalAction):
+    """A switch that a command line can put off, too, where a file of settings has it on."""
 
-
-def file_of(option, source, several, kind=".json"):
-    """The labels or plot of an input: the option itself, or STEM and its kind in it where it is a folder."""
-    if option is None:
-        return None
-    return option / f"{source.stem}{kind}" if several or option.is_dir() else option
-
-
-def removal(options):
-    """The settings of the correction."""
-    return foot_skate.Settings(
-        method=options.method,
-        terms=slide_removal.Terms(options.smoothing, options.keep_path, options.lower_hips),
-        keep_dips=options.keep_dips,
-        hold_heading=options.hold_heading,
-        stretch=options.stretch,
-    )
-
-
-def extent(scene, options):
-    """What of a clip is corrected, and on what ground."""
-    floor = None
-    if options.floor_object is not None:
-        floor = scene.objects.get(options.floor_object)
-        if floor is None:
-            raise FootlockError(
-                "The scene has no object “{name}”: check the name of the floor.",
-                name=options.floor_object,
-            )
-    return remove_sliding.Options(
-        options.floor_height,
-        floor,
-        tuple(options.frames) if options.frames else None,
-        options.pin_first,
-        options.pin_last,
-        options.cyclic,
-        options.only_keys,
-        options.key_tolerance / 1000.0,
-        options.floor_rest,
-        RESULTS[options.result],
-    )
-
-
-def detection(options):
-    """The settings of the detection. A threshold that is given is meant to be used."""
-    given = options.velocity_threshold is not None or options.height_threshold is not None
-    default = contacts.ThresholdSettings()
-    chosen = {
-        name: default_value if value is None else (None if value == AUTO else value)
-        for name, value, default_value in (
-            ("velocity", options.velocity_threshold, default.velocity),
-            ("height", options.height_threshold, default.height),
-        )
-    }
-    return detect_contacts.Settings(
-        options.detect or ("threshold" if given else "auto"), contacts.ThresholdSettings(**chosen)
-    )
+    def __init__(self, option_strings, dest, help=None):  # argparse gives the text by this name
+        super().__init__(option_strings, dest, default=False, help=argparse.SUPPRESS)
+        self.help = help
 
 
 def _number(text):
@@ -301,3 +345,17 @@ def _positive(text):
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f"{text} is not above zero")
     return value
+
+
+def _at_least_one(text):
+    value = int(text)
+    if not 1 <= value <= 1024:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 and 1024")
+    return value
+
+
+def _part(text):
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text, re.ASCII)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text} is not like 1/8, with the first number from 1 to the second")
+    return int(found[1]), int(found[2])

@@ -7,7 +7,7 @@ from ..operators import detect_contacts, fit_root, remove_sliding, reporting, re
 from ..rig import clip, contact_property, controls, correction, labels, markers, results
 from ..rig.contact_property import PROTECTED, State
 from ..solvers.errors import FootlockError
-from . import command_line
+from . import command_line, settings
 
 
 def correct(shot, given, options):
@@ -31,10 +31,10 @@ def correct(shot, given, options):
     # Curves may say more than planted or not.
     weights = contact_property.weights(armature, legs, source.frames)
     weights = found if weights is None else weights
-    extent = command_line.extent(scene, options)
+    extent = settings.extent(scene, options)
     origins = contact_property.origins(armature, legs)
-    done = remove_sliding.remove(scene, armature, legs, command_line.removal(options), source.unit, weights, extent)
-    detection = command_line.detection(options)
+    done = remove_sliding.remove(scene, armature, legs, settings.removal(options), source.unit, weights, extent)
+    detection = settings.detection(options)
     judged = detect_contacts.judge(done.clip, detection)
     report = reporting.of_removal(armature, legs, done, judged, origins)()
     reporting.store(scene, armature, done.clip, report, detection)
@@ -67,8 +67,12 @@ def _contacts(scene, armature, legs, source, given, options):
         found = contact_property.read(armature, legs, source.frames)
         none = np.zeros((len(source.frames), len(states)), bool)
         return none if found is None else found, {"contacts_from": "curves"}
-    detected = detect_contacts.detect(scene, armature, legs, command_line.detection(options), source.unit)
+    detected = detect_contacts.detect(scene, armature, legs, settings.detection(options), source.unit)
     if detected.mode == "threshold" and not detected.labels.any():
         raise FootlockError("No contact was found: raise the thresholds, or use --detect auto.")
+    if options.speed_and_height:
+        contact_property.check_judged(armature, legs)
     contact_property.write(armature, legs, source.frames, detected.labels, detected=True, skip=kept)
+    if options.speed_and_height:
+        contact_property.write_judged(armature, legs, source.frames, detected.speed, detected.height)
     return contact_property.read(armature, legs, source.frames), reports.detected(detected)

@@ -1,29 +1,18 @@
 """Files as the batch takes them: what is opened in Blender, the clips in it, and how it is written."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from pathlib import Path
 
 import bpy
 
-from ..rig import bvh, bvh_armature, compat, exchange, mapping, names, nla_bake
+from ..rig import bvh, bvh_armature, exchange, mapping, whole_file
 from ..solvers.errors import FootlockError
 from ..solvers.wording import counted
+from . import blend_file, choosing
+from .choosing import LEAST_FRAMES, Shot
 
 BLEND = ".blend"
-# A take of fewer frames is a pose, which is left alone.
-_LEAST_FRAMES = 3
-
-
-@dataclass(frozen=True)
-class Shot:
-    """A clip of an open file: what an armature of a scene does in the take of that ``name``, and its legs. ``key`` is
-    the file's own."""
-
-    scene: bpy.types.Scene
-    armature: bpy.types.Object
-    legs: names.LegMap
-    name: str
-    key: object = field(default=None, repr=False)
 
 
 class BvhFile:
@@ -31,6 +20,10 @@ class BvhFile:
 
     # Clips that cannot be corrected may stay as they are while others are.
     separate = False
+    # What failed may leave something behind, so that the others have to be done again.
+    spoiled = False
+    # What is said of clips that are left alone; other files than the source that are read, as paths.
+    left, read = (), ()
 
     def __init__(self, source, options):
         self._name = source.name
@@ -64,40 +57,23 @@ class BvhFile:
         bvh.write(target, self._result)
 
 
-class BlendFile:
-    """A .blend file: a clip of each animated armature in it."""
-
-    separate = False
-
-    def __init__(self, source, options):
-        self.shots = [
-            Shot(scene, armature, legs, armature.animation_data.action.name)
-            for scene, armature, legs in _open_blend(source, options)
-        ]
-
-    def begin(self, shot, unit):
-        """See BvhFile."""
-
-    def finish(self, shot, done):
-        """See BvhFile."""
-
-    def write(self, target):
-        """See BvhFile."""
-        save_blend(target)
-
-
 class ExchangeFile:
     """An .fbx, .glb or .gltf file: a clip of each armature in each take in which it moves."""
 
     separate = True
+    spoiled = False
+    left = ()
 
-    def __init__(self, source, load):
+    def __init__(self, source, options, load):
         self._opened = load(source)
+        self.read = [source.parent / place for place in self._opened.resources()]
         self.shots, problem = [], None
-        armatures = [one for one in self._opened.scene.objects if one.type == "ARMATURE"]
-        for take in self._opened.takes:
+        armatures = choosing.armatures(
+            [one for one in self._opened.scene.objects if one.type == "ARMATURE"], options.armature, source
+        )
+        for take in choosing.actions(self._opened.takes, options.action, source):
             for armature in armatures:
-                if armature not in take.actions or self._opened.frames(take, armature) < _LEAST_FRAMES:
+                if armature not in take.actions or self._opened.frames(take, armature) < LEAST_FRAMES:
                     continue
                 try:
                     legs = mapping.find(armature)
@@ -110,7 +86,7 @@ class ExchangeFile:
                 "“{file}” has no armature with an animation of {least_frames} frames or more:"
                 " export it with its animation.",
                 file=source.name,
-                least_frames=_LEAST_FRAMES,
+                least_frames=LEAST_FRAMES,
             )
 
     def begin(self, shot, unit):
@@ -129,10 +105,10 @@ class ExchangeFile:
 
 _KINDS = {
     ".bvh": BvhFile,
-    BLEND: BlendFile,
-    ".fbx": lambda source, options: ExchangeFile(source, exchange.open_fbx),
-    ".glb": lambda source, options: ExchangeFile(source, exchange.open_gltf),
-    ".gltf": lambda source, options: ExchangeFile(source, exchange.open_gltf),
+    BLEND: blend_file.BlendFile,
+    ".fbx": lambda source, options: ExchangeFile(source, options, exchange.open_fbx),
+    ".glb": lambda source, options: ExchangeFile(source, options, exchange.open_gltf),
+    ".gltf": lambda source, options: ExchangeFile(source, options, exchange.open_gltf),
 }
 
 
@@ -145,60 +121,17 @@ def opened(source, options):
 
 def save_blend(target):
     """Save what is open as a .blend file in one step."""
-    temporary = target.with_name(f".{target.stem}.{os.getpid()}.blend")
+    target = Path(os.path.realpath(target))
+    unfinished = whole_file.temporary(target, BLEND)
     try:
-        bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True)
-        os.replace(temporary, target)
+        bpy.ops.wm.save_as_mainfile(filepath=str(unfinished), copy=True)
+        os.replace(unfinished, target)
     except (RuntimeError, OSError) as error:
         raise FootlockError(
             "“{target}” cannot be written: choose a folder that can be written to, with room for it.", target=target
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _open_blend(source, options):
-    """Open a .blend file; the scene, armature and legs of each animated character in it. What NLA strips play becomes
-    an action, where that is asked for."""
-    try:
-        bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=False)
-    except RuntimeError as error:
-        raise FootlockError(
-            "“{file}” cannot be opened by Blender {version}: save it by this version or an older one.",
-            file=source.name,
-            version=bpy.app.version_string,
-        ) from error
-    found, problem, seen = [], None, set()
-    for scene in bpy.data.scenes:
-        for armature in scene.objects:
-            if armature.type != "ARMATURE" or armature.animation_data is None:
-                continue
-            if armature.animation_data.action is None and nla_bake.can(armature):
-                if not options.bake_nla:
-                    problem = FootlockError(
-                        "“{armature}” has no action, for NLA strips move it: run with --bake-nla.",
-                        armature=armature.name,
-                    )
-                    continue
-                nla_bake.bake(scene, armature)
-            if armature.animation_data.action is None:
-                continue
-            # An action that several objects or scenes show is corrected once, and each of its copies.
-            key = armature.animation_data.action, compat.slot_name(armature)
-            if options.result != "in-place":
-                key = (*key, armature)
-            if key in seen:
-                continue
-            seen.add(key)
-            try:
-                found.append((scene, armature, mapping.of(armature)))
-            except FootlockError as error:
-                problem = error
-    if not found:
-        raise problem or FootlockError(
-            "“{file}” has no armature with an action: save one with the animation assigned.", file=source.name
-        )
-    return found
+        whole_file.sweep([target])
 
 
 def make_folder(target):

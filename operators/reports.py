@@ -92,6 +92,10 @@ def line(report, named=False):
     source = f"{report['input']}, “{report['action']}”" if named else report["input"]
     if "error" in report:
         return shown(f"{source}: FAILED: {report['error']}")
+    if "left_alone" in report:
+        return shown(f"{source}: left alone, for it {report['left_alone']}")
+    if report.get("skipped"):
+        return shown(f"{source} → {report['output']}: skipped, for it is done and unchanged")
     frames = counted(
         report["frames"],
         "{count} frame at {rate:g} Hz",

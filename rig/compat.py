@@ -57,6 +57,14 @@ def all_fcurves(action):
     return [curve for bag in bags for curve in bag.fcurves]
 
 
+def object_slots(action):
+    """(handle, name) of the slots of an action by which objects move; (0, "") where actions have none."""
+    if not LAYERED:
+        return [(0, "")] if action.id_root == "OBJECT" else []
+    own = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
+    return [(slot.handle, slot.name_display) for slot in own]
+
+
 def strip_slot(strip):
     """The number by which copies of an action know the slot that an NLA strip plays; 0 without."""
     return strip.action_slot.handle if LAYERED and strip.action_slot else 0

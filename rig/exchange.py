@@ -17,13 +17,12 @@ import numpy as np
 
 from ..solvers.errors import FootlockError
 from . import clip as clips
-from . import compat, fbx, file_nodes, frame_times, gltf, whole_file
+from . import compat, fbx, file_nodes, frame_times, gltf, standing, whole_file
 from .file_nodes import Local
 
 # A channel that changes by less than this (parts of a quaternion, or of the skeleton's size) has the number that it
 # had: it is what single precision makes of it.
 _SAME = 1e-6
-_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 _NAME_BYTES = 63
 
 
@@ -61,8 +60,7 @@ class Exchange:
             except RuntimeError as error:
                 raise FootlockError("“{file}” cannot be read by Blender: export it again.", file=path.name) from error
         return {
-            one.name: {owner.name: {name: tuple(getattr(owner, name)) for name in _CHANNELS} for owner in _owners(one)}
-            for one in self.scene.objects
+            one.name: standing.read(one) for one in self.scene.objects
         }
 
     def use(self, take):
@@ -70,9 +68,7 @@ class Exchange:
         for one in self.scene.objects:
             if one.animation_data is not None:
                 compat.assign(one, *take.actions.get(one, (None, 0)))
-            for owner in _owners(one):
-                for name, value in self._static[one.name][owner.name].items():
-                    setattr(owner, name, value)
+            standing.put(one, self._static[one.name])
 
     @staticmethod
     def frames(take, armature):
@@ -104,6 +100,10 @@ class Exchange:
                 np.where(turned[..., None], local.rotation, source.rotation),
             )
             self._changes.append((take.index, node, times, kept, moved.any(), turned.any()))
+
+    def resources(self):
+        """The files that the file refers to, as paths from its folder."""
+        return self._file.resources()
 
     def write(self, target):
         """Write the file with what was kept. Raises FootlockError where that cannot be."""
@@ -207,11 +207,6 @@ def _import_fbx(path, file, scene, rate, still):
             co[0::2] *= factor
             points.foreach_set("co", co)
             curve.update()
-
-
-def _owners(scene_object):
-    """An object and its pose bones: all that have channels."""
-    return [scene_object, *(scene_object.pose.bones if scene_object.pose else ())]
 
 
 def _differs(old, new):

@@ -122,6 +122,10 @@ class FbxFile:
                 done._put(take, model, _ROTATION, times, angles)
         return done
 
+    def resources(self):
+        """See Gltf: what an FBX file refers to is not written."""
+        return []
+
     def write(self, target):
         """Write the file in one step. Raises FootlockError where it cannot be written."""
         fbx_format.write(target, self.file)

@@ -6,7 +6,6 @@ meshes, skins, materials, extensions, and the keys of all other nodes.
 
 import base64
 import json
-import shutil
 import struct
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -150,12 +149,14 @@ class GltfFile:
         chunks = _chunk(_JSON, text, b" ") + (_chunk(_BIN, self.binary, b"\0") if self.binary else b"") + self.further
         whole_file.write(target, [_MAGIC, struct.pack("<II", 2, 12 + len(chunks)), chunks])
 
+    def resources(self):
+        """The files that it refers to, by where they are from its folder."""
+        named = (one.get("uri", "data:") for key in ("buffers", "images") for one in self.document.get(key, ()))
+        return [unquote(uri) for uri in named if not uri.startswith("data:") and "://" not in uri]
+
     def _copy_resources(self, target):
-        for one in (*self.document.get("buffers", ()), *self.document.get("images", ())):
-            uri = one.get("uri", "data:")
-            if uri.startswith("data:") or "://" in uri:
-                continue
-            source, copy = self.folder / unquote(uri), target.parent / unquote(uri)
+        for place in self.resources():
+            source, copy = self.folder / place, target.parent / place
             try:
                 if copy.exists() and copy.samefile(source):
                     continue
@@ -166,7 +167,8 @@ class GltfFile:
                         file=self.name,
                     )
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, copy)
+                # In one step, for two files that use one picture may be written at the same time.
+                whole_file.write(copy, [source.read_bytes()])
             except OSError as error:
                 raise FootlockError(
                     "“{source}”, which “{file}” uses, cannot be copied ({reason}): choose a folder that can be"

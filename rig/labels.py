@@ -9,6 +9,7 @@ import numpy as np
 
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Listed, Said, counted
+from . import whole_file
 
 # An hour of four feet at 120 Hz takes 5 MB; a larger file is none of labels.
 _LARGEST = 64 << 20
@@ -58,14 +59,7 @@ def write(path, legs, labels, frame_rate, frame_start):
         for i, leg in enumerate(legs.legs)
     }
     text = json.dumps({"frame_rate": frame_rate, "frame_start": frame_start, "contacts": contacts})
-    try:
-        Path(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FootlockError(
-            "The labels file “{path}” cannot be written ({reason}): choose another place.",
-            path=path,
-            reason=_reason(error),
-        ) from error
+    whole_file.write(Path(path), [text.encode(), b"\n"])
 
 
 def _column(path, bone, values, frames):

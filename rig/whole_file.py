@@ -1,5 +1,6 @@
 """Files read and written as a whole. No Blender here."""
 
+import hashlib
 import os
 import secrets
 import shutil
@@ -7,7 +8,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..solvers.errors import FootlockError
@@ -15,6 +16,8 @@ from ..solvers.wording import Said, clause
 
 # No clip is larger: an hour of 100 joints at 120 Hz has about a gigabyte.
 LARGEST = 2 << 30
+_UNFINISHED = ".footlock-"
+_DIGITS = 12
 
 
 def read(path: Path, kind: str, largest: int = LARGEST) -> bytes:
@@ -43,18 +46,18 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
     path = Path(os.path.realpath(path))
     if os.path.exists(path) and not os.path.isfile(path):
         raise error(path, "is a folder or device and not a file", "give the name of a file")
-    temporary = path.with_name(f".footlock-{secrets.token_hex(8)}.tmp")
+    unfinished = temporary(path)
     try:
         try:
-            with open(temporary, "xb") as file:
+            with open(unfinished, "xb") as file:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
             if os.path.exists(path):
-                shutil.copymode(path, temporary)
-            os.replace(temporary, path)
+                shutil.copymode(path, unfinished)
+            os.replace(unfinished, path)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
             raise
     except OSError as problem:
         what = Said(
@@ -63,6 +66,30 @@ def write(path: Path, parts: Iterable[bytes]) -> None:
             reason=problem.strerror or str(problem),
         )
         raise error(path, what, "choose a folder that can be written to and has room") from problem
+
+
+def temporary(path: Path, ending: str = ".tmp") -> Path:
+    """A name, beside a file, for what is going to be it."""
+    return path.with_name(f"{_start(path)}{secrets.token_hex(4)}{ending}")
+
+
+def sweep(paths: Iterable[Path]) -> None:
+    """Remove what writers of these files have left that were killed. Nobody may be writing them."""
+    folders: dict[Path, set[str]] = {}
+    for path in paths:
+        path = Path(os.path.realpath(path))
+        folders.setdefault(path.parent, set()).add(_start(path))
+    for folder, starts in folders.items():
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                if name.startswith(_UNFINISHED) and name[: len(_UNFINISHED) + _DIGITS + 1] in starts:
+                    with suppress(OSError):
+                        (folder / name).unlink()
+
+
+def _start(path: Path) -> str:
+    """How the temporary files of a file are called, and of no other in its folder."""
+    return f"{_UNFINISHED}{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:_DIGITS]}-"
 
 
 @contextmanager

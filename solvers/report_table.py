@@ -8,6 +8,8 @@ from . import reasons
 from .wording import Listed, Said, counted, out_of_reach
 
 _MM = 1000.0
+# How cells begin that spreadsheets compute.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def records(report):
@@ -20,8 +22,14 @@ def as_csv(report):
     text = io.StringIO()
     writer = csv.DictWriter(text, list(_COLUMNS), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(records(report))
+    writer.writerows({name: cell(value) for name, value in record.items()} for record in records(report))
     return text.getvalue()
+
+
+def cell(value):
+    """A value for a cell of a CSV file. A text that a spreadsheet would take for a formula, as names can be one, begins
+    with an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def as_json(report):

@@ -3,6 +3,7 @@
 import bpy
 
 from . import (
+    batch_settings,
     contacts_panel,
     fix_panel,
     footprint_tool,
@@ -22,6 +23,7 @@ from . import (
 # Parents before their sub-panels, which are shown in this order.
 classes = (
     settings.FootlockSettings,
+    batch_settings.FOOTLOCK_OT_save_settings,
     *presets_panel.classes,
     *overlay_settings.classes,
     *panel.classes,

@@ -23,6 +23,10 @@ class FOOTLOCK_PT_presets(PresetPanel, bpy.types.Panel):
     preset_operator = "script.execute_preset"
     preset_add_operator = "footlock.add_preset"
 
+    def draw(self, context):
+        super().draw(context)
+        self.layout.operator("footlock.save_settings", icon="EXPORT")
+
 
 class FOOTLOCK_OT_add_preset(AddPresetBase, bpy.types.Operator):
     """Keep the settings of the panel as a preset, or remove one"""

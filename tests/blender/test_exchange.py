@@ -529,7 +529,8 @@ class Exchange(clips.InFolder):
         self.assertEqual(status, 1)
         self.assertNotIn("Traceback", said)
         self.assertNotIn("did not expect", said)
-        written = sorted(path.name for path in out.iterdir() if path.suffix != ".bin")
+        kinds = {path.suffix for path in good}
+        written = sorted(path.name for path in out.iterdir() if path.suffix in kinds)
         self.assertEqual(written, sorted(path.name for path in good), said)
         entries = json.loads(report.read_text(encoding="utf-8"))
         self.assertEqual(entries["failed"], len(bad))
