@@ -103,7 +103,7 @@ class Flamenco(clips.InFolder):
             self.assertIn(counted, said)
         status, said = run(*summary)
         self.assertEqual(status, 1, said)
-        rows = json.loads((self.folder / "out/footlock_summary.json").read_text(encoding="utf-8"))["clips"]
-        self.assertEqual([Path(row["input"]).name for row in rows if "error" in row], ["clip 002.bvh"])
-        self.assertEqual(sum(bool(row.get("skipped")) for row in rows), 3)
+        found = json.loads((self.folder / "out/footlock_summary.json").read_text(encoding="utf-8"))
+        self.assertEqual((found["clips"], found["failed"], found["skipped"]), (4, 1, 3))
+        self.assertEqual([Path(row["input"]).name for row in found["rows"] if row["error"]], ["clip 002.bvh"])
         self.assertEqual(len(list((self.folder / "out").glob("*.bvh"))), 3)
