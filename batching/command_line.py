@@ -14,6 +14,7 @@ RESULTS = {"in-place": "IN_PLACE", "new": "NEW", "layer": "LAYER"}
 # What a run reads, writes and does, which no file of settings says.
 OF_A_RUN = {
     "inputs", "output", "settings", "contacts", "export_contacts", "report", "plot", "jobs", "part", "force",
+    "bad_clips_ok",
     "armature", "action",
 }  # fmt: skip
 
@@ -74,6 +75,11 @@ def _add_run(p):
     )
     p.add_argument(
         "--force", action="store_true", help="do again what is done and unchanged since, which is skipped without it"
+    )
+    p.add_argument(
+        "--bad-clips-ok",
+        action="store_true",
+        help="exit status 0 also where clips failed, for farms that would do it all again: the summary says which",
     )
     p.add_argument(
         "--settings",

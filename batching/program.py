@@ -87,7 +87,7 @@ class _Run:
             print(problem, file=sys.stderr)
         if stopped:
             return stopping.STATUS
-        return 1 if failed or problems else 0
+        return 1 if problems or (failed and not self._options.bad_clips_ok) else 0
 
 
 def _brief(row):

@@ -15,7 +15,7 @@ from ..rig import whole_file
 
 _LARGEST = 64 << 20
 # Options that change nothing in what comes out; labels and plots that are written are known as files.
-_OF_THE_RUN = {"inputs", "output", "jobs", "part", "force", "settings", "report"}
+_OF_THE_RUN = {"inputs", "output", "jobs", "part", "force", "bad_clips_ok", "settings", "report"}
 _PIECE = 1 << 20
 
 
