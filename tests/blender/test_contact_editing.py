@@ -242,7 +242,6 @@ class Loop(EditCase):
     def setUp(self):
         super().setUp()
         self.armature = clips.opened("corrected loop", self.make)
-        self.scene = bpy.context.scene
 
     def make(self):
         rigs.new_file()
@@ -299,7 +298,6 @@ class Footprints(EditCase):
     def setUp(self):
         super().setUp()  # with a walk, which is corrected once
         self.armature = clips.opened("corrected walk", self.run_removal)
-        self.scene = bpy.context.scene
         self.span = self.contact()
 
     def move(self, **options):
