@@ -127,6 +127,8 @@ def found(armature, legs):
 
 def acting(armature, owner):
     """The constraints of an object or pose bone that have an influence, now or on another frame."""
+    if not owner.constraints:  # most bones have none, and all curves need not be gone through
+        return []
     animated = _animated(armature)
     return [one for one in owner.constraints if _may_act(one, animated)]
 

@@ -31,6 +31,11 @@ TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 
 
+def now() -> tuple[float, float]:
+    """The clock, and the processor's time of this process and of those that it started and that have ended; seconds."""
+    return time.perf_counter(), sum(os.times()[:4])
+
+
 class Outcome(unittest.TestResult):
     """Counts each test once, however many of its subtests or clean-ups failed, and prints what fails when it does."""
 
@@ -42,13 +47,18 @@ class Outcome(unittest.TestResult):
         self.counts: Counter[str] = Counter()
         self.bad: list[str] = []
         self.reasons: Counter[str] = Counter()
+        self.spent: dict[str, tuple[float, float]] = {}
         self._running: unittest.TestCase | None = None
         self._verdict = ""
-        self._start = 0.0
+        self._last = now()
+
+    def startTestRun(self):
+        super().startTestRun()
+        self._last = now()
 
     def startTest(self, test):
         super().startTest(test)
-        self._running, self._verdict, self._start = test, "", time.perf_counter()
+        self._running, self._verdict = test, ""
 
     def stopTest(self, test):
         super().stopTest(test)
@@ -56,8 +66,11 @@ class Outcome(unittest.TestResult):
             return
         verdict = self._verdict or "failed"  # nothing was reported: the test was broken off
         self.counts[verdict] += 1
+        # From the end of the test before: what a class or a module prepares counts with its first test.
+        last, self._last = self._last, now()
+        self.spent[test.id()] = (self._last[0] - last[0], self._last[1] - last[1])
         if self.verbose:
-            print(f"{verdict:7} {test.id()} ({time.perf_counter() - self._start:.2f} s)")
+            print("{:7} {} ({:.2f} s, processor {:.2f} s)".format(verdict, test.id(), *self.spent[test.id()]))
         self._running = None
 
     def _mark(self, verdict: str) -> None:
@@ -106,6 +119,19 @@ class Outcome(unittest.TestResult):
     def summary(self) -> str:
         text = f"{self.counts['passed']} passed, {self.counts['failed']} failed"
         return text + (f", {self.counts['skipped']} skipped" if self.counts["skipped"] else "")
+
+    def slowest(self, number: int) -> list[str]:
+        """Lines with the time that each file's tests took, and with the slowest tests: the clock's time, and the
+        processor's, which depends less on what else the machine does."""
+        files: dict[str, tuple[float, float]] = {}
+        for name, spent in self.spent.items():
+            file = ".".join(name.split(".")[:2])
+            files[file] = tuple(a + b for a, b in zip(files.get(file, (0.0, 0.0)), spent, strict=True))
+        lines = [f"{'seconds':>8} {'processor':>9}"]
+        for times, most in ((files, len(files)), (self.spent, number)):
+            order = sorted(times, key=times.get, reverse=True)[:most]
+            lines += [f"{times[name][0]:8.2f} {times[name][1]:9.2f} {name}" for name in order]
+        return lines
 
 
 class BrokenModule(unittest.TestCase):
@@ -199,7 +225,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "-k", dest="patterns", metavar="PATTERN", action="append", default=[],
         help="only tests whose name (folder.file.Class.test) contains this, or matches it if it has a *; repeatable",
     )
-    parser.add_argument("-v", dest="verbose", action="store_true", help="print every test, with the time it took")
+    parser.add_argument("-v", dest="verbose", action="store_true", help="print every test, with its time")
+    parser.add_argument(
+        "--slowest", type=int, default=0, metavar="N", help="print at the end each file's time, and the slowest tests",
+    )
+    parser.add_argument(
+        "--without-solvers", action="store_true",
+        help="leave out tests/solvers, which need no Blender: for a Blender whose numpy ran them before",
+    )
     parser.add_argument("--list", dest="list_only", action="store_true", help="print the tests' names, run none")
     parser.add_argument(
         "--start", type=Path, metavar="FOLDER",
@@ -226,7 +259,8 @@ def main(options: argparse.Namespace) -> int:
         if options.start:
             plain = load(options.start.resolve(), options.patterns)
         else:
-            plain = load(TESTS / "solvers", options.patterns)
+            if not options.without_solvers:
+                plain = load(TESTS / "solvers", options.patterns)
             if bpy is not None:
                 registered = load(TESTS / "blender", options.patterns)
             else:
@@ -237,12 +271,15 @@ def main(options: argparse.Namespace) -> int:
         print("\n".join(names))
         return 0 if names else 1
 
+    outcome.startTestRun()
     plain.run(outcome)
     if registered.countTestCases():
         run_registered(footlock, registered, outcome)
     if not outcome.counts["passed"] + outcome.counts["failed"]:
         outcome.fail("tests/run.py", "No test ran.")
 
+    if options.slowest:
+        print("\n".join(outcome.slowest(options.slowest)))
     for reason, count in outcome.reasons.items():
         print(f"skipped {count}: {reason}")
     for name in outcome.bad:

@@ -1,15 +1,13 @@
 """Control rigs for the tests: Rigify's own, made by its add-on, and rigs that somebody built; and walks keyed on their
 controls, on which the feet skate."""
 
-import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import bpy
+import clips
 import numpy as np
 from blender import rigs
 from mathutils import Vector
@@ -21,31 +19,20 @@ SPEED = 0.6
 _STEP, _STANCE, _LIFT = 0.6, 0.62, 0.12
 _ROLES = ("thigh", "shin", "foot", "toe")
 
-_folder = None
-
 
 def rigify(kind, what="rig"):
     """A metarig of Rigify's ("human", "Basic.basic_quadruped", …), or the rig that is generated from it, active in a
     file of its own. what: "metarig" or "rig"."""
-    global _folder
-    if _folder is None:
-        _folder = Path(tempfile.mkdtemp())
-    path = _folder / f"{kind}.{what}.blend"
-    if not path.exists():
-        _make(kind, what, path)
-    with redirect_stdout(StringIO()):
-        bpy.ops.wm.open_mainfile(filepath=str(path))
-    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
-    bpy.context.view_layer.objects.active = rig
-    return rig
 
+    def make():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"{kind}.{what}.blend"
+            _make(kind, what, path)
+            bpy.ops.wm.open_mainfile(filepath=str(path))
+        rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+        bpy.context.view_layer.objects.active = rig
 
-def forget():
-    """Remove the files of the rigs that were made."""
-    global _folder
-    if _folder is not None:
-        shutil.rmtree(_folder)
-        _folder = None
+    return clips.opened(("Rigify", kind, what), make)
 
 
 def _make(kind, what, path):

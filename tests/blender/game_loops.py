@@ -16,10 +16,14 @@ LEGS = {
 
 def load(name, mapped=True):
     """The armature of a file, active; ``mapped``: with LEGS, otherwise it is left to Footlock to find its legs."""
-    clips.new_file()
-    bpy.ops.import_scene.gltf(filepath=str(clips.DATA / "rigs" / f"quaternius_{name}.glb"))
-    armature = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
-    bpy.context.view_layer.objects.active = armature
+
+    def make():
+        clips.new_file()
+        bpy.ops.import_scene.gltf(filepath=str(clips.DATA / "rigs" / f"quaternius_{name}.glb"))
+        armature = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+        bpy.context.view_layer.objects.active = armature
+
+    armature = clips.opened(("game loop", name), make)
     if mapped:
         stored = armature.data.footlock
         stored.pelvis = "Body"

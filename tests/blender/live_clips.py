@@ -31,12 +31,16 @@ def handlers():
 
 def sliding_walk(factor=1.25, labels=True):
     """The armature of the walk whose root travels too far, with contact curves of the clip before that."""
-    armature = clips.import_clip()
-    legs = mapping.of(armature)
-    mapping.store(armature, legs)
-    if labels:
-        bpy.ops.footlock.detect_contacts()
-    correction.scale_travel(armature, reading.read(bpy.context.scene, armature, legs), factor)
+
+    def make():
+        armature = clips.import_clip()
+        legs = mapping.of(armature)
+        mapping.store(armature, legs)
+        if labels:
+            bpy.ops.footlock.detect_contacts()
+        correction.scale_travel(armature, reading.read(bpy.context.scene, armature, legs), factor)
+
+    armature = clips.opened(("sliding walk", factor, labels), make)
     bpy.context.scene.frame_set(1)
     return armature
 

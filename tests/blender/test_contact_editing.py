@@ -3,6 +3,7 @@
 import unittest
 
 import bpy
+import clips
 import numpy as np
 from blender import rigs
 from blender.test_actions import FRAMES, TOES
@@ -240,17 +241,20 @@ class Loop(EditCase):
 
     def setUp(self):
         super().setUp()
+        self.armature = clips.opened("corrected loop", self.make)
+
+    def make(self):
         rigs.new_file()
-        self.armature = rigs.biped()
-        rigs.walk(self.armature, self.FRAMES, speed=1.0)
-        for curve in compat.fcurves(self.armature):
+        armature = rigs.biped()
+        rigs.walk(armature, self.FRAMES, speed=1.0)
+        for curve in compat.fcurves(armature):
             if not curve.data_path.endswith("location"):
                 curve.keyframe_points[-1].co[1] = curve.keyframe_points[0].co[1]
                 curve.update()
         planted = np.zeros((25, 2))
         planted[:5, 0] = planted[21:, 0] = planted[8:17, 1] = 1.0
-        contact_property.write(self.armature, mapping.of(self.armature), self.FRAMES, planted)
-        self.scene.footlock.cyclic = True
+        contact_property.write(armature, mapping.of(armature), self.FRAMES, planted)
+        bpy.context.scene.footlock.cyclic = True
         self.run_removal(cyclic=True)
 
     def check(self, left):
@@ -292,8 +296,8 @@ class Loop(EditCase):
 
 class Footprints(EditCase):
     def setUp(self):
-        super().setUp()
-        self.run_removal()
+        super().setUp()  # with a walk, which is corrected once
+        self.armature = clips.opened("corrected walk", self.run_removal)
         self.span = self.contact()
 
     def move(self, **options):

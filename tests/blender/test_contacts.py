@@ -1,5 +1,6 @@
 """Contacts in the action: found where feet slide, kept where a person edited them, out and in as files and markers."""
 
+import functools
 import json
 import tempfile
 import unittest
@@ -22,13 +23,27 @@ TOES = ("LeftToe", "RightToe")
 
 def scaled(factor, path=clips.WALK):
     """A clip whose root travels too far by a factor; nothing is labelled."""
-    armature = clips.import_clip(path)
-    legs = mapping.of(armature)
-    if factor != 1.0:
-        correction.scale_travel(armature, reading.read(bpy.context.scene, armature, legs), factor)
-    return armature
+
+    def make():
+        armature = clips.import_clip(path)
+        legs = mapping.of(armature)
+        if factor != 1.0:
+            correction.scale_travel(armature, reading.read(bpy.context.scene, armature, legs), factor)
+
+    return clips.opened(("travels", factor, path), make)
 
 
+def detected():
+    """The walk with its contacts."""
+
+    def make():
+        clips.import_clip()
+        bpy.ops.footlock.detect_contacts()
+
+    return clips.opened("detected", make)
+
+
+@functools.cache
 def truth():
     """Labels (frames, 2) of the walk as it was recorded, by the independent labeller."""
     motion = measure.load(clips.WALK)
@@ -165,8 +180,7 @@ class Editing(unittest.TestCase):
     """A rerun leaves alone what a person made."""
 
     def setUp(self):
-        self.armature = clips.import_clip()
-        bpy.ops.footlock.detect_contacts()
+        self.armature = detected()
 
     def test_an_edited_curve_is_kept_and_the_other_is_not(self):
         detected = own(self.armature, "RightToe")
@@ -267,8 +281,7 @@ class Editing(unittest.TestCase):
 
 class Range(unittest.TestCase):
     def setUp(self):
-        self.armature = clips.import_clip()
-        bpy.ops.footlock.detect_contacts()
+        self.armature = detected()
 
     def keys(self, bone="LeftToe"):
         points = curve(self.armature, bone).keyframe_points
@@ -409,8 +422,7 @@ class Files(clips.InFolder):
 
 class Markers(unittest.TestCase):
     def setUp(self):
-        self.armature = clips.import_clip()
-        bpy.ops.footlock.detect_contacts()
+        self.armature = detected()
         self.action = self.armature.animation_data.action
 
     def names(self):
@@ -565,15 +577,16 @@ class Batch(clips.InFolder):
         self.assertIn("shortest_contact", found["legs"][0])
 
     def test_thresholds(self):
+        steps = clips.repeated(300, self.folder)
         for arguments in (("--detect", "threshold"), ("--velocity-threshold", 0.25), ("--height-threshold", 0.1)):
             with self.subTest(arguments):
-                found, _ = self.report(clips.WALK, *arguments)
+                found, _ = self.report(steps, *arguments)
                 self.assertEqual(found["contacts_from"], "threshold")
         found, _ = self.report(
             clips.WALK, "--root-scale", 1.25, "--detect", "threshold", "--velocity-threshold", "auto"
         )
         self.assertGreater(found["enter_speed"], 0.3)
-        found, _ = self.report(clips.WALK, "--detect", "auto", "--velocity-threshold", 0.25)
+        found, _ = self.report(steps, "--detect", "auto", "--velocity-threshold", 0.25)
         self.assertEqual(found["contacts_from"], "auto")
 
     def test_fit_root(self):

@@ -17,10 +17,6 @@ FEET = {"foot_ik.L": 0.0, "foot_ik.R": 0.5}
 ROLES = ("thigh", "shin", "foot", "toe")
 
 
-def tearDownModule():
-    control_rigs.forget()
-
-
 def keyed(rig):
     """The curves in use, to the byte, by bone and channel."""
     return {(path, index): held for (path, index), held in rigs.dump(rig).items()}

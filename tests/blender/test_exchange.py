@@ -161,6 +161,10 @@ class Exchange(clips.InFolder):
     def stands(self, path, unit=1.0, rate=30, which=0):
         """Planted toes stand in the written file, on every frame."""
         import_file(path, rate)
+        self.stands_here(unit, which)
+
+    def stands_here(self, unit=1.0, which=0):
+        """The same in the file that was imported last."""
         armature = armatures()[which]
         first, last = armature.animation_data.action.frame_range
         frames = np.arange(round(first), round(last) + 1.0)
@@ -175,7 +179,8 @@ class Exchange(clips.InFolder):
         self.assertGreater(step[~planted].max(), 100.0 * STANDS)
 
     def only_legs_changed(self, source, target, rate=30):
-        """All but the keys of legs and pelvis is the same to the bit; names of the channels that are not."""
+        """All but the keys of legs and pelvis is the same to the bit; names of the channels that are not. The target
+        stays imported."""
         import_file(source, rate)
         held, before = shape(), {one.name: keys(one) for one in bpy.data.objects if one.animation_data}
         import_file(target, rate)
@@ -200,7 +205,7 @@ class Exchange(clips.InFolder):
     def through(self, path, *options, rate=30, **more):
         target, _ = self.corrected(path, *options)
         self.only_legs_changed(path, target, rate)
-        self.stands(target, rate=rate, **more)
+        self.stands_here(**more)
 
     def test_each_kind(self):
         for kind in (".fbx", ".glb", ".gltf"):

@@ -57,14 +57,18 @@ class WalkCase(unittest.TestCase):
     CLIP, TRAVEL = clips.WALK, 1.25
 
     def setUp(self):
-        self.armature = clips.import_clip(self.CLIP)
+        self.armature = clips.opened(("walk with contacts", self.CLIP, self.TRAVEL), self.make)
         self.scene = bpy.context.scene
         self.legs = mapping.of(self.armature)
-        correction.scale_travel(self.armature, self.read(), self.TRAVEL)
-        bpy.ops.footlock.detect_contacts()
         self.source = self.read()
         self.frames = self.source.frames
         self.labels = contact_property.read(self.armature, self.legs, self.frames)
+
+    def make(self):
+        armature = clips.import_clip(self.CLIP)
+        source = reading.read(bpy.context.scene, armature, mapping.of(armature))
+        correction.scale_travel(armature, source, self.TRAVEL)
+        bpy.ops.footlock.detect_contacts()
 
     def read(self):
         return reading.read(self.scene, self.armature, mapping.of(self.armature))

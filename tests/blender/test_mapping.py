@@ -146,10 +146,6 @@ class Rigify(MappingCase):
         "Animals.bird": [HUMAN],
     }
 
-    @classmethod
-    def tearDownClass(cls):
-        control_rigs.forget()
-
     def wanted(self, name, prefix=""):
         return [[s, *(f"{prefix}{bone}.{s}" for bone in leg)] for leg in self.ANIMALS[name] for s in "LR"]
 

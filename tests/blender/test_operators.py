@@ -1,6 +1,7 @@
 """The job itself, by the operators: contacts found, edited, sliding removed, undone, done again."""
 
 import itertools
+import tempfile
 import unittest
 
 import bpy
@@ -11,13 +12,17 @@ from footlock.rig import clip as reading
 from footlock.rig import compat, contact_property, correction, mapping
 
 
-def scaled_walk(factor):
-    """The walk with its root's travel scaled, its contacts labelled before."""
-    armature = clips.import_clip()
-    bpy.ops.footlock.detect_contacts()
-    legs = mapping.of(armature)
-    correction.scale_travel(armature, reading.read(bpy.context.scene, armature, legs), factor)
-    return armature
+def scaled_walk(factor, frames=995):
+    """The walk, or so many frames of it, with its root's travel scaled, its contacts labelled before."""
+
+    def make():
+        with tempfile.TemporaryDirectory() as folder:
+            armature = clips.import_clip(clips.repeated(frames, folder))
+        bpy.ops.footlock.detect_contacts()
+        legs = mapping.of(armature)
+        correction.scale_travel(armature, reading.read(bpy.context.scene, armature, legs), factor)
+
+    return clips.opened(("scaled walk", factor, frames), make)
 
 
 def evaluated_toes(armature, names=("LeftToe", "RightToe")):
@@ -229,7 +234,7 @@ class Undo(unittest.TestCase):
     def test_undo_brings_back_every_key(self):
         for settings in self.SETTINGS:
             with self.subTest(settings):
-                armature = scaled_walk(1.25)
+                armature = scaled_walk(1.25, frames=480)
                 name = armature.name
                 before, where = clips.dump(armature), clips.joints(armature, step=50)
                 bpy.ops.ed.undo_push(message="base")
@@ -256,7 +261,7 @@ class Undo(unittest.TestCase):
         self.assertEqual(len(armature.data.footlock.legs), 0)
 
     def test_twenty_times(self):
-        armature = scaled_walk(1.25)
+        armature = scaled_walk(1.25, frames=240)
         name = armature.name
         before = clips.dump(armature)
         bpy.ops.ed.undo_push(message="base")

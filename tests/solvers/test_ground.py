@@ -41,10 +41,10 @@ class Stairs(Slope):
 
 
 @cache
-def walk():
-    """Pelvis, pose, side vectors and contacts of CMU 12_01 at 60 Hz, clean."""
+def walk(rate=RATE):
+    """Pelvis, pose, side vectors and contacts of CMU 12_01 at 60 Hz or another rate, clean."""
     motion = measure.load(motions.DATA / "cmu_12_01.bvh")
-    step = round(1.0 / motion.frame_time / RATE)
+    step = round(1.0 / motion.frame_time / rate)
 
     def upright(joint):
         x, y, z = motion.point(joint).T * 0.056444
@@ -56,7 +56,7 @@ def walk():
     side = rot.normalized(np.cross(thigh, shin), np.array([1.0, 0.0, 0.0]))
     labels = motions.truth(motions.load("cmu_12_01"))
     pelvis = upright("Hips")
-    labels = motions.at_frames(labels, len(pelvis), RATE)
+    labels = motions.at_frames(labels, len(pelvis), rate)
     labels[-1] = False  # a contact of one frame
     return pelvis, pose, side, labels
 
@@ -64,6 +64,29 @@ def walk():
 def way():
     pelvis = walk()[0]
     return (pelvis[-1] - pelvis[0])[:2]
+
+
+@cache
+def slope(degrees, way_in=(1.0, 0.0)):
+    """Ground that rises along the walk, or along a direction (2,) that is told in that of the walk and aside."""
+    ahead, aside = way_in
+    return Slope(degrees, walk()[0][0, :2], ahead * way() + aside * way()[::-1] * (1, -1))
+
+
+@cache
+def stairs(height=0.17):
+    """Stairs whose treads are as long as the steps."""
+    unit = way() / np.linalg.norm(way())
+    return Stairs(walk()[0][0, :2] - 0.2 * way() - 0.15 * unit, way(), 0.62, height)
+
+
+@cache
+def solved(surface, rate=RATE, **settings):
+    """The walk on a surface, solved once for all tests: the correction, its ground, the source's pose and labels."""
+    pelvis, pose, side, labels = walk(rate)
+    ground = replace(Ground.of_contacts(pose, labels).at(0.0), surface=surface)
+    found = foot_skate.remove_sliding(pelvis, pose, side, labels, rate, foot_skate.Settings(**settings), ground)
+    return found, ground, pose, labels
 
 
 def slid(toes, labels):
@@ -119,13 +142,6 @@ class Level(unittest.TestCase):
 
 
 class Uneven(unittest.TestCase):
-    def solve(self, surface, **settings):
-        pelvis, pose, side, labels = walk()
-        ground = replace(Ground.of_contacts(pose, labels).at(0.0), surface=surface)
-        settings = foot_skate.Settings(**settings)
-        found = foot_skate.remove_sliding(pelvis, pose, side, labels, RATE, settings, ground)
-        return found, ground, pose, labels
-
     def check_stands(self, found, ground, surface, labels, tolerance):
         """Planted toes stand still, as high over the surface as over the level floor."""
         self.assertTrue(found.converged)
@@ -144,8 +160,8 @@ class Uneven(unittest.TestCase):
         pelvis = walk()[0]
         for degrees in (15.0, -15.0):
             with self.subTest(degrees=degrees):
-                surface = Slope(degrees, pelvis[0, :2], way())
-                found, ground, pose, labels = self.solve(surface)
+                surface = slope(degrees)
+                found, ground, pose, labels = solved(surface)
                 clear = self.check_stands(found, ground, surface, labels, 0.001)
                 self.assertGreater(clear.min(), -0.002)
                 climbed = (found.pelvis - pelvis)[-1, 2]
@@ -157,8 +173,7 @@ class Uneven(unittest.TestCase):
                 self.assertAlmostEqual(np.median((pitch[1] - pitch[0])[labels]), degrees, delta=2.0)
 
     def test_feet_that_do_not_follow_the_slope(self):
-        surface = Slope(10.0, walk()[0][0, :2], way())
-        found, _, pose, labels = self.solve(surface, follow_slope=0.0)
+        found, _, pose, labels = solved(slope(10.0), follow_slope=0.0)
         flat, turned = (
             (toe - heel)[labels] for heel, toe in ((pose.heel, pose.toe), (found.legs.heel, found.legs.toe))
         )
@@ -166,9 +181,8 @@ class Uneven(unittest.TestCase):
 
     def test_stairs_of_17_cm(self):
         """Each contact has its own height; the treads are as long as the steps."""
-        unit = way() / np.linalg.norm(way())
-        surface = Stairs(walk()[0][0, :2] - 0.2 * way() - 0.15 * unit, way(), 0.62)
-        found, ground, _, labels = self.solve(surface)
+        surface = stairs()
+        found, ground, _, labels = solved(surface)
         self.check_stands(found, ground, surface, labels, 1e-4)
         heights = {
             round(float(z), 3) for leg in range(2) for z in found.legs.toe[labels[:, leg], leg, 2] - ground.toe[leg]
@@ -181,12 +195,11 @@ class Uneven(unittest.TestCase):
 
     def test_steep_slopes(self):
         """Each contact settles, too, where its height changes fast with its place."""
-        pelvis, _, _, labels = walk()
         for degrees in (30.0, -30.0):
-            for direction in (way(), way()[::-1] * (1, -1)):
+            for direction in ((1.0, 0.0), (0.0, 1.0)):
                 with self.subTest(degrees=degrees, direction=direction):
-                    surface = Slope(degrees, pelvis[0, :2], direction)
-                    found, ground, _, _ = self.solve(surface)
+                    surface = slope(degrees, direction)
+                    found, ground, _, labels = solved(surface)
                     self.assertLess(slid(found.legs.toe, labels), 1e-3)
                     held = found.locked & ~found.out_of_reach
                     clear = over(surface, found.legs.toe) - (ground.toe - ground.base) / np.cos(np.radians(30.0))
@@ -198,7 +211,7 @@ class Uneven(unittest.TestCase):
         for start in np.linspace(0.0, 0.3, 7)[:-1]:
             with self.subTest(start=start):
                 surface = Stairs(walk()[0][0, :2] - start * unit, way(), 0.3)
-                found, ground, _, labels = self.solve(surface)
+                found, ground, _, labels = solved(surface, rate=30.0)
                 middle = np.array(
                     [
                         (leg, *found.legs.toe[start:stop, leg].mean(axis=0))
@@ -218,14 +231,9 @@ class Uneven(unittest.TestCase):
         return found.pelvis, new, ground if surface is None else ground.on(surface, new, labels)
 
     def test_what_is_on_the_surface_already_stays(self):
-        unit = way() / np.linalg.norm(way())
-        for surface in (
-            Slope(15.0, walk()[0][0, :2], way()),
-            Slope(-15.0, walk()[0][0, :2], way()),
-            Stairs(walk()[0][0, :2] - 0.2 * way() - 0.15 * unit, way(), 0.62),
-        ):
+        for surface in (slope(15.0), slope(-15.0), stairs()):
             with self.subTest(surface):
-                found = self.solve(surface)[0]
+                found = solved(surface)[0]
                 _, _, side, labels = walk()
                 pelvis, pose, ground = self.again(found, surface)
                 self.assertTrue(ground.followed)
@@ -236,8 +244,7 @@ class Uneven(unittest.TestCase):
 
     def test_contacts_on_another_level_keep_it_without_a_floor(self):
         """A clip that climbs stairs, as captured: the level floor is under those that are at its height."""
-        unit = way() / np.linalg.norm(way())
-        found = self.solve(Stairs(walk()[0][0, :2] - 0.2 * way() - 0.15 * unit, way(), 0.62))[0]
+        found = solved(stairs())[0]
         _, _, side, labels = walk()
         pelvis, pose, ground = self.again(found, None)
         self.assertTrue(ground.level)
@@ -248,11 +255,9 @@ class Uneven(unittest.TestCase):
 
     def test_curbs_keep_their_height_without_a_floor(self):
         """Lower than stairs, and both feet on one set of levels."""
-        unit = way() / np.linalg.norm(way())
         for height in (0.09, 0.12):
             with self.subTest(height):
-                surface = Stairs(walk()[0][0, :2] - 0.2 * way() - 0.15 * unit, way(), 0.62, height)
-                found = self.solve(surface)[0]
+                found = solved(stairs(height))[0]
                 _, _, side, labels = walk()
                 pelvis, pose, ground = self.again(found, None)
                 second = foot_skate.remove_sliding(pelvis, pose, side, labels, RATE, ground=ground)
@@ -278,7 +283,7 @@ class Uneven(unittest.TestCase):
             def sample(self, points):
                 return np.full(len(points), np.nan), np.tile([0.0, 0.0, 1.0], (len(points), 1))
 
-        found, ground, _, labels = self.solve(Nothing())
+        found, ground, _, labels = solved(Nothing())
         for leg in range(2):
             np.testing.assert_allclose(found.legs.toe[labels[:, leg], leg, 2], ground.toe[leg], atol=1e-6)
 

@@ -435,6 +435,44 @@ class RunnerCounts(unittest.TestCase):
         name = f"{self.folder.name}.test_it.T.test_"
         self.assertEqual((status, printed.splitlines()[-2:]), (0, [name + "one", name + "two"]))
 
+    def test_the_slowest(self):
+        """What a class prepares counts with its first test, and the processor's time has that of other processes."""
+        busy = "end = time.process_time() + 0.2\nwhile time.process_time() < end: pass"
+        text = (
+            "import subprocess, sys, time\n"
+            "class T(unittest.TestCase):\n"
+            "    def test_a(self): pass\n"
+            f"    def test_b(self): subprocess.run([sys.executable, '-c', {'import time' + chr(10) + busy!r}])\n"
+            "class U(unittest.TestCase):\n"
+            "    @classmethod\n"
+            "    def setUpClass(cls): time.sleep(0.3)\n"
+            "    def test_c(self): pass\n"
+        )
+        status, printed, last = self.run_tests(text, "--slowest", "2")
+        self.assertEqual((status, last), (0, "3 passed, 0 failed"))
+        lines = printed.splitlines()
+        first = lines.index(f"{'seconds':>8} {'processor':>9}") + 1
+        rows = [line.split() for line in lines[first : first + 3]]
+        module = f"{self.folder.name}.test_it"
+        self.assertEqual(rows[0][2], module)
+        self.assertEqual({row[2] for row in rows[1:]}, {f"{module}.T.test_b", f"{module}.U.test_c"})
+        seconds, processor = ({row[2]: float(row[i]) for row in rows} for i in range(2))
+        self.assertGreaterEqual(seconds[f"{module}.U.test_c"], 0.3)
+        self.assertGreaterEqual(processor[f"{module}.T.test_b"], 0.2)
+        self.assertGreaterEqual(seconds[module], seconds[f"{module}.T.test_b"] + 0.3)
+        self.assertNotIn("seconds", self.run_tests(text)[1])
+
+    def test_without_the_solvers(self):
+        """Under a Blender whose numpy ran them before; without any Blender nothing is left, which is a failure."""
+        with mock.patch.object(self.runner, "load", return_value=unittest.TestSuite()) as load, \
+                mock.patch.object(self.runner, "bpy", object()), \
+                mock.patch.object(self.runner, "environment", return_value=""), \
+                contextlib.redirect_stdout(io.StringIO()):
+            for options, folders in (([], ["solvers", "blender"]), (["--without-solvers"], ["blender"])):
+                load.reset_mock()
+                status = self.runner.main(self.runner.parse([*options, "--list"]))
+                self.assertEqual((status, [call.args[0].name for call in load.call_args_list]), (1, folders))
+
 
 class RunnerRegistration(unittest.TestCase):
     def setUp(self):

@@ -127,9 +127,9 @@ class Picture(unittest.TestCase):
         flicker = replace(given, weights=(np.arange(10_000) % 2.0)[:, None] * np.ones((1, 4)))
         for one in (given, flicker):
             made = report(one, legs=list("abcd"), frames=np.arange(10_000.0))
-            start = time.perf_counter()
+            start = time.process_time()  # the clock also tells what else the machine does
             text = plot_svg.draw(made)
-            self.assertLess(time.perf_counter() - start, 1.0)
+            self.assertLess(time.process_time() - start, 1.0)
             self.assertLess(len(text.encode()), 1_000_000)
             ElementTree.fromstring(text)
 
