@@ -81,13 +81,13 @@ class Exchange:
         ranges = np.array([curve.range() for curve in curves if len(curve.keyframe_points)])
         return int(np.round(ranges[:, 1].max() - ranges[:, 0].min())) + 1 if len(ranges) else 0
 
-    def read(self, armature, legs, unit):
+    def read(self, armature, legs, unit, frames=None):
         """The Clip of the take in use."""
-        return clips.read(self.scene, armature, legs, unit)
+        return clips.read(self.scene, armature, legs, unit, frames=frames)
 
     def keep(self, take, armature, legs, before):
         """Remember what a correction of the take in use has changed. before: the Clip as it was."""
-        after = self.read(armature, legs, before.unit)
+        after = self.read(armature, legs, before.unit, before.frames)
         times = after.frames / self._rate[0] * self._rate[1]
         spaces = self._fitted(take, armature, before)
         for i, bone in enumerate(after.bones):

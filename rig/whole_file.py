@@ -1,5 +1,6 @@
 """Files read and written as a whole. No Blender here."""
 
+import json
 import os
 import secrets
 import shutil
@@ -9,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said, clause
@@ -27,13 +29,24 @@ def read(path: Path, kind: str, largest: int = LARGEST) -> bytes:
                 path, "is a folder or device and not a file", Said("choose a file in the {kind} format", kind=kind)
             )
         if status.st_size > largest:
-            raise error(path, Said("is larger than {size} GB", size=largest >> 30), "split it into shorter clips")
+            raise error(path, Said("is larger than {size} MB", size=largest >> 20), "split it into shorter clips")
         with open(path, "rb") as file:
             # With a size, so that a file that grows meanwhile stays bounded.
             return file.read(status.st_size)
     except OSError as problem:
         what = Said("cannot be read ({reason})", reason=problem.strerror or str(problem))
         raise error(path, what, "choose a file that exists and that you may read") from problem
+
+
+def json_of(data: bytes, most: int) -> Any:
+    """What a JSON text holds, of ``most`` values at most: some bytes of it can make an object of a hundred. Raises
+    ValueError for more, and what is no such text."""
+    if sum(data.count(sign) for sign in b",[{") > most:
+        raise ValueError("more values than it can mean")
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except RecursionError as problem:
+        raise ValueError("nested too deep") from problem
 
 
 def write(path: Path, parts: Iterable[bytes]) -> None:
