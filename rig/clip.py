@@ -133,9 +133,9 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=(), frames=Non
 
     legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). driven_by: Controls of
     the legs, whose bones are read too, and those ``also`` named. frames: those of a reading before keys were written,
-    which would else tell of others where keys stood twice in a frame, or out of order. The poses come from the curves by forward kinematics
-    in numpy, and by stepping the scene's frames only where something else moves the bones or the object. Raises
-    FootlockError where there is no clip to correct.
+    which would else tell of others where keys stood twice in a frame, or out of order. The poses come from the curves
+    by forward kinematics in numpy, and by stepping the scene's frames only where something else moves the bones or the
+    object. Raises FootlockError where there is no clip to correct.
     """
     _check_usable(armature)
     paths = curves.by_path(armature)
