@@ -146,6 +146,14 @@ class Refused(unittest.TestCase):
                     self.assertEqual(button(), {"FINISHED"})
                 self.assertEqual(bpy.ops.footlock.detect_contacts(replace_edited=True), {"FINISHED"})
 
+    def test_a_layer_over_a_part_that_is_not_there(self):
+        """Blender itself crashes as soon as a strip plays such a curve."""
+        armature = walker()
+        label(armature)
+        path = armature.pose.bones["toe.L"].path_from_id() + '["contact"]'
+        rigs.curves(armature)[(path, 0)].array_index = 4
+        self.refused("part 4 of what has no such part", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
+
     def test_a_key_far_away(self):
         armature = walker()
         label(armature)

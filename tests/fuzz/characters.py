@@ -5,7 +5,7 @@ import numpy as np
 from blender import rigs
 from mathutils import Matrix, Vector
 
-from footlock.rig import compat, contact_property, names
+from footlock.rig import compat, contact_property, curves, names
 
 # Names that Blender allows, with what has a meaning in paths, files, patterns and formats.
 ODD_NAMES = (
@@ -286,7 +286,8 @@ def _lost_path(rng, armature, curve):
 
 
 def _elsewhere(rng, armature, curve):
-    curve.array_index = chosen(rng, (3, 4, 99))
+    if not len(armature.animation_data.nla_tracks):  # Blender itself crashes where a strip plays such a curve
+        curve.array_index = chosen(rng, (3, 4, 99))
 
 
 _DAMAGES = (
@@ -379,6 +380,8 @@ def _strips(rng, armature):
     data = armature.animation_data
     if data.action is None:
         return
+    if not all(curves.is_within(armature, c.data_path, c.array_index) for c in compat.fcurves(armature)):
+        return  # see _elsewhere
     track = data.nla_tracks.new()
     strip = track.strips.new(odd_name(rng), int(rng.integers(-5, 50)), data.action)
     strip.scale = chosen(rng, (1.0, 0.5, 2.0, 1e-4))
