@@ -130,6 +130,8 @@ def _own(armature, before, used_before):
 
     def own(key):
         kind, name = key[0], key[1] if len(key) > 1 else ""
+        if name.startswith(".") and kind in ("action", "curve", "groups", "markers", "fake"):
+            return True  # a source, which goes with its result
         if kind == "legs":
             return name == armature.name or bpy.data.objects[name].data is armature.data
         if kind in ("object", "nla"):
