@@ -73,7 +73,7 @@ def fitting(scene, armature, legs, unit=0.0, labels=None, result=results.IN_PLAC
         results.begin(armature, result, names)
         shift = np.concatenate([found.shift, np.zeros((len(found.shift), 1))], axis=1)
         baked = yield from part(correction.moving(armature, clip, bones, shift, kept), 0.6, 0.7)
-        fitted = yield from part(clips.reading(scene, armature, legs, clip.unit), 0.7, 1.0)
+        fitted = yield from part(clips.reading(scene, armature, legs, clip.unit, frames=clip.frames), 0.7, 1.0)
         baked.remove(armature)
         correction.go_on(armature, bones)
         if result != results.IN_PLACE:

@@ -195,7 +195,7 @@ def removing(
                 written, more = yield from part(settling, at.write, at.settle)
                 baked = correction.Baked(baked.modifiers + more.modifiers)
             else:
-                again = clips.reading(scene, armature, legs, clip.unit, driven_by)
+                again = clips.reading(scene, armature, legs, clip.unit, driven_by, frames=clip.frames)
                 written = yield from part(again, at.write, at.settle)
             standing = yield from part(job(_MEASURING, _standing, clip, written, result), at.settle, at.settle)
             holding = correction.holding_between(scene, armature, written, standing, left, kept)

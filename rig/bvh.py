@@ -27,6 +27,7 @@ from . import whole_file
 LARGEST_FILE = whole_file.LARGEST
 LARGEST_HIERARCHY = 16 << 20
 DEEPEST = 1000
+MOST_JOINTS = 10_000
 # Seconds. Outside of these a number is not a frame time, whatever else it may be.
 FRAME_TIMES = (1e-6, 3600.0)
 
@@ -224,6 +225,8 @@ def _hierarchy(header: bytes, fail: _Fail) -> tuple[Joint, ...]:
                 )
             names.add(name)
             opening = len(joints)
+            if opening == MOST_JOINTS:
+                raise wrong(Said("has more than {most} joints, which no skeleton needs,", most=MOST_JOINTS))
             joints.append(Joint(name, stack[-1] if stack else -1, (), (), None, channel_count))
         elif kind == "offset" and stack:
             offset = tuple(_number(word) for word in found["offset"].split())

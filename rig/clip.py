@@ -128,13 +128,14 @@ class Clip:
         return (self.world_from_armature[:, :3, :3] @ points[..., None])[..., 0] + self.world_from_armature[:, :3, 3]
 
 
-def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
+def reading(scene, armature, legs, unit=0.0, driven_by=None, also=(), frames=None):
     """Steps that read the clip of an armature object's action, and return it.
 
     legs: LegMap. unit: metres of one unit of the scene; 0 to judge it from the legs (``units``). driven_by: Controls of
-    the legs, whose bones are read too, and those ``also`` named. The poses come from the curves by forward kinematics
-    in numpy, and by stepping the scene's frames only where something else moves the bones or the object. Raises
-    FootlockError where there is no clip to correct.
+    the legs, whose bones are read too, and those ``also`` named. frames: those of a reading before keys were written,
+    which would else tell of others where keys stood twice in a frame, or out of order. The poses come from the curves
+    by forward kinematics in numpy, and by stepping the scene's frames only where something else moves the bones or the
+    object. Raises FootlockError where there is no clip to correct.
     """
     _check_usable(armature)
     paths = curves.by_path(armature)
@@ -145,8 +146,9 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=()):
     bones = _bones(armature, limbs | beside)
     nla.check(armature, limbs)
     time = nla.time(armature)
-    frames, step = key_grid.frames(armature, paths)
-    rate = played_rate(scene, step * time.scale)
+    if frames is None:
+        frames, _ = key_grid.frames(armature, paths)
+    rate = played_rate(scene, (frames[1] - frames[0]) * time.scale)
     posed = _posing(scene, armature, bones, paths, frames, time, driven_by)
     channels, poses, world, influences = yield from part(posed, 0.0, 0.8)
     _check_world(armature, world)

@@ -182,7 +182,7 @@ def settling(scene, armature, clip, pelvis, solution, planted, keys=ALL_KEYS, le
         return moves.corrected_channels(now, todo), todo.active, away.mean()
 
     def reading_again():
-        return clips.reading(scene, armature, clip.legs, clip.unit, clip.controls)
+        return clips.reading(scene, armature, clip.legs, clip.unit, clip.controls, frames=clip.frames)
 
     # How often it takes is not known before: each time half of what is left, in the end.
     done, last, baked = 0.4, np.inf, []

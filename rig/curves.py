@@ -94,6 +94,16 @@ def is_valid(owner, data_path):
     return True
 
 
+def is_within(owner, data_path, index):
+    """False for the path of something that ``owner`` has, and that has no part of this ``index``: where NLA strips play
+    such a curve, Blender writes beyond the end of its numbers (seen on 4.2 to 5.3)."""
+    try:
+        value = owner.path_resolve(data_path)
+    except ValueError:
+        return True
+    return index < (len(value) if hasattr(value, "__len__") and not isinstance(value, str) else 1)
+
+
 def within(frames, span):
     """Which frames (n,) lie from the first to the last frame of a span: (n,) bool."""
     return (frames >= span[0] - SAME_FRAME) & (frames <= span[1] + SAME_FRAME)

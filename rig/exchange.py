@@ -39,7 +39,7 @@ class Exchange:
     """A file that was imported into an empty scene: its ``takes``, and what is to be written of them."""
 
     def __init__(self, path, file, load):
-        self._file = file
+        self._path, self._file = path, file
         with whole_file.damaged(path):
             self._rate = frame_times.judged(file.key_times(), file.rate())
             sets = {frozenset(file.animated(take)) for take in range(len(file.takes))}
@@ -77,13 +77,13 @@ class Exchange:
         ranges = np.array([curve.range() for curve in curves if len(curve.keyframe_points)])
         return int(np.round(ranges[:, 1].max() - ranges[:, 0].min())) + 1 if len(ranges) else 0
 
-    def read(self, armature, legs, unit):
+    def read(self, armature, legs, unit, frames=None):
         """The Clip of the take in use."""
-        return clips.read(self.scene, armature, legs, unit)
+        return clips.read(self.scene, armature, legs, unit, frames=frames)
 
     def keep(self, take, armature, legs, before):
         """Remember what a correction of the take in use has changed. before: the Clip as it was."""
-        after = self.read(armature, legs, before.unit)
+        after = self.read(armature, legs, before.unit, before.frames)
         times = after.frames / self._rate[0] * self._rate[1]
         spaces = self._fitted(take, armature, before)
         for i, bone in enumerate(after.bones):
@@ -92,7 +92,7 @@ class Exchange:
             if not (moved.any() or turned.any()):
                 continue
             node = self._nodes[armature][bone.name]
-            source, local = self._file.local(take.index, node, times), spaces.local(after, i)
+            source, local = self._local(take, node, times), spaces.local(after, i)
             frames = (len(times), 1)
             moved, turned = (np.broadcast_to(one[:, None], frames) for one in (moved, turned))
             kept = Local(
@@ -107,14 +107,20 @@ class Exchange:
 
     def write(self, target):
         """Write the file with what was kept. Raises FootlockError where that cannot be."""
-        self._file.replaced(self._changes).write(target)
+        with whole_file.damaged(self._path):
+            done = self._file.replaced(self._changes)
+        done.write(target)
+
+    def _local(self, take, node, times):
+        with whole_file.damaged(self._path):
+            return self._file.local(take.index, node, times)
 
     def _fitted(self, take, armature, before):
         """The Spaces of the armature's bones, whose nodes are found on the way. No two armatures have the same."""
         times = before.frames / self._rate[0] * self._rate[1]
 
         def fit(way):
-            return file_nodes.spaces(before, lambda name: self._file.local(take.index, way[name], times))
+            return file_nodes.spaces(before, lambda name: self._local(take, way[name], times))
 
         known = self._nodes.get(armature)
         taken = {node for one in self._nodes.values() for node in one.values()}

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said
-from . import fbx_format, kinematics, whole_file
+from . import fbx_format, file_nodes, kinematics, whole_file
 from .fbx_format import record
 from .file_nodes import Local
 
@@ -277,7 +277,9 @@ def read(path):
             path, Said("is of version {version}", version=file.version), "export it as FBX 2011 or newer"
         )
     with whole_file.damaged(path):
-        return FbxFile(path.name, file, _ticks(file))
+        found = FbxFile(path.name, file, _ticks(file))
+        file_nodes.check_tree(found.parents)
+    return found
 
 
 def _ticks(file):

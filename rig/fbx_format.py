@@ -19,6 +19,11 @@ _SIZES = {b"Y": 2, b"C": 1, b"B": 1, b"I": 4, b"F": 4, b"D": 8, b"L": 8}
 _NUMBERS = {b"Y": "<h", b"C": "<?", b"B": "<?", b"I": "<i", b"F": "<f", b"D": "<d", b"L": "<q"}
 _ARRAYS = {b"f": "<f4", b"d": "<f8", b"l": "<i8", b"i": "<i4", b"b": "<u1", b"c": "<u1"}
 _DEEPEST = 100
+# Records and properties of a file: each is an object of a hundred bytes, and takes two in the file. A scene of 40,000
+# objects has so many.
+_MOST = 10_000_000
+# Bytes of all arrays when they are unpacked, which a thousandth of that can claim, and how many are unpacked at a time.
+_LARGEST, _PIECE = 2 << 30, 1 << 20
 # A file ends with these: 16 bytes of its own, 4 and some zeros up to a multiple of 16, the version, 120 zeros, and 16
 # bytes that are the same in all.
 _ZEROS = 120
@@ -51,7 +56,10 @@ class Record:
         if kind in (b"S", b"R"):
             return data[4:]
         count, coded, length = struct.unpack_from("<III", data)
-        numbers = zlib.decompress(data[12 : 12 + length]) if coded else data[12 : 12 + length]
+        numbers = data[12 : 12 + length]
+        if coded:
+            # No more than it says: Blender has no bound of its own, so that was looked at when the file was read.
+            numbers = zlib.decompressobj().decompress(numbers, count * np.dtype(_ARRAYS[kind]).itemsize + 1)
         return np.frombuffer(numbers, _ARRAYS[kind], count)
 
     def set(self, i, kind, value):
@@ -95,7 +103,8 @@ def read(path):
         raise whole_file.error(path, "is not an FBX file, whatever its name says", "choose one")
     with whole_file.damaged(path):
         version = struct.unpack_from("<I", data, len(_MAGIC))[0]
-        records, at = _records(data, len(_MAGIC) + 4, len(data), version >= _WIDE, 0)
+        bounds = _Bounds()
+        records, at = _records(data, len(_MAGIC) + 4, len(data), version >= _WIDE, 0, bounds)
     return FbxRecords(version, records, data[at : at + 16])
 
 
@@ -110,7 +119,39 @@ def write(path, file):
     whole_file.write(path, [out])
 
 
-def _records(data, at, end, wide, depth):
+class _Bounds:
+    """What the records of a file have taken so far. Raises ValueError for more than a file can need."""
+
+    def __init__(self):
+        self._objects = self._bytes = 0
+
+    def count(self, objects):
+        """So many more records or properties."""
+        self._objects += objects
+        if self._objects > _MOST:
+            raise ValueError("too many records")
+
+    def unpack(self, kind, data):
+        """One more array, of which as much is unpacked at a time as takes no room."""
+        count, coded, length = struct.unpack_from("<III", data)
+        size = count * np.dtype(_ARRAYS[kind]).itemsize
+        self._bytes += size
+        if self._bytes > _LARGEST:
+            raise ValueError("arrays that are too large")
+        if not coded:
+            found = length
+        else:
+            found, unpacking, rest = 0, zlib.decompressobj(), data[12 : 12 + length]
+            while found <= size and not unpacking.eof:
+                piece = unpacking.decompress(rest, _PIECE)
+                if not piece and not unpacking.unconsumed_tail:
+                    break
+                found, rest = found + len(piece), unpacking.unconsumed_tail
+        if found != size:
+            raise ValueError("an array of another size than it says")
+
+
+def _records(data, at, end, wide, depth, bounds):
     """Records from ``at`` to an empty one, or to ``end``; and where the next begins."""
     found = []
     head, size = ("<QQQB", 25) if wide else ("<IIIB", 13)
@@ -126,17 +167,20 @@ def _records(data, at, end, wide, depth):
         one = Record(data[at : at + letters])
         at += letters
         behind = at + length
+        bounds.count(1 + count)
         for _ in range(count):
             kind = data[at : at + 1]
             taken = _length(kind, data, at + 1)
             if at + 1 + taken > behind:
                 raise ValueError("a property ends outside")
             one.properties.append((kind, data[at + 1 : at + 1 + taken]))
+            if kind in _ARRAYS:
+                bounds.unpack(kind, one.properties[-1][1])
             at += 1 + taken
         at = behind
         if at < stop:
             one.closed = True
-            one.records, at = _records(data, at, stop, wide, depth + 1)
+            one.records, at = _records(data, at, stop, wide, depth + 1, bounds)
         found.append(one)
         at = stop
     if depth == 0:

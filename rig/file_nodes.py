@@ -6,7 +6,7 @@ a constant turn before and behind its transform, which a frame that both know te
 
 import re
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
@@ -62,13 +62,28 @@ def ways(bones, names, parents):
         fitting = [node for node, name in enumerate(names) if _is_called(bone.name, name)]
         # A name that ends in a number may be a node's own, or Blender's for the second node of a name.
         exact = [node for node in fitting if _cut(names[node]) == bone.name]
-        found = [
+        further = (
             {**way, bone.name: node}
             for way in found
             for node in exact or fitting
             if node not in way.values() and (above is None or parents[node] == way[above])
-        ][:_MOST_WAYS]
+        )
+        found = list(islice(further, _MOST_WAYS))
     return found
+
+
+def check_tree(parents):
+    """Raise ValueError where a node hangs from itself, which Blender's importers do not expect. parents: index of the
+    parent of each node, -1 for none."""
+    known = set()
+    for node in range(len(parents)):
+        way = set()
+        while node >= 0 and node not in known:
+            if node in way:
+                raise ValueError("a node that hangs from itself")
+            way.add(node)
+            node = parents[node]
+        known |= way
 
 
 def spaces(clip, local_of):

@@ -6,9 +6,11 @@ meshes, skins, materials, extensions, and the keys of all other nodes.
 
 import base64
 import json
+import operator
+import os
 import struct
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -17,7 +19,7 @@ import numpy as np
 from ..solvers import rotations as rot
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said, clause
-from . import whole_file
+from . import file_nodes, whole_file
 from .file_nodes import Local
 
 _MAGIC, _JSON, _BIN = b"glTF", b"JSON", b"BIN\0"
@@ -26,6 +28,8 @@ _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 
 _FLOAT = 5126
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 _STATIC = {"translation": (0.0, 0.0, 0.0), "rotation": (0.0, 0.0, 0.0, 1.0), "scale": (1.0, 1.0, 1.0)}
+# Values of a document: a large scene has some 100,000.
+_MOST = 10_000_000
 # Key times that differ by less than this, seconds, are the same.
 _SAME_TIME = 2e-5
 
@@ -41,6 +45,8 @@ class GltfFile:
     binary: bytes
     further: bytes
     is_binary: bool
+    # Buffers that were read, by their addresses.
+    _read: dict = field(default_factory=dict, repr=False)
 
     @property
     def names(self):
@@ -56,19 +62,40 @@ class GltfFile:
     @property
     def takes(self):
         """What Blender's importer calls each animation: its name, cut to 63 bytes and made unique."""
-        found = []
+        found, counts = {}, {}
         for i, animation in enumerate(self.document.get("animations", [])):
-            wanted, name, count = animation.get("name") or f"Anim_{i}", "", 0
+            wanted, name = animation.get("name") or f"Anim_{i}", ""
             while not name or name in found:
+                count = counts.get(wanted, 0)
                 end = f".{count:03d}" if count else ""
                 name = wanted.encode()[: 63 - len(end)].decode(errors="ignore") + end
-                count += 1
-            found.append(name)
-        return found
+                counts[wanted] = count + 1
+            found[name] = i
+        return list(found)
 
     @property
     def _nodes(self):
         return self.document.get("nodes", [])
+
+    def check(self):
+        """Raise ValueError, or what else comes of it, for what Blender's importer has no bound for: nodes that hang
+        from themselves, accessors of sizes that nothing has, and files that are none."""
+        children = [child for one in self._nodes for child in one.get("children", ())]
+        if len(set(children)) < len(children):
+            raise ValueError("a node that hangs from two")
+        file_nodes.check_tree(self.parents)
+        total = 0
+        for one in self.document.get("accessors", ()):
+            count, sparse = operator.index(one["count"]), one.get("sparse", {"count": 0})
+            if not 0 <= operator.index(sparse["count"]) <= count:
+                raise ValueError("an accessor of another size than it says")
+            total += count * _WIDTHS[one["type"]] * np.dtype(_COMPONENTS[one["componentType"]]).itemsize
+        if total > whole_file.LARGEST:
+            raise ValueError("accessors that are too large")
+        for one in (*self.document.get("buffers", ()), *self.document.get("images", ())):
+            uri = one.get("uri", "data:")
+            if not uri.startswith("data:") and os.path.exists(self.folder / unquote(uri)):
+                whole_file.check_is_file(self.folder / unquote(uri), "glTF")
 
     def rate(self):
         """See FbxFile: a glTF file has times in seconds and no frames."""
@@ -158,6 +185,13 @@ class GltfFile:
         for place in self.resources():
             source, copy = self.folder / place, target.parent / place
             try:
+                if not copy.resolve().is_relative_to(target.parent.resolve()):
+                    raise FootlockError(
+                        "“{file}” uses “{uri}”, which is outside of its folder and would be written outside of the"
+                        " output's: put it beside the file, or give an output that ends in .blend.",
+                        file=self.name,
+                        uri=whole_file.printable(place[:60]),
+                    )
                 if copy.exists() and copy.samefile(source):
                     continue
                 if copy.exists() and copy.read_bytes() != source.read_bytes():
@@ -169,13 +203,13 @@ class GltfFile:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 # In one step, for two files that use one picture may be written at the same time.
                 whole_file.write(copy, [source.read_bytes()])
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 raise FootlockError(
                     "“{source}”, which “{file}” uses, cannot be copied ({reason}): choose a folder that can be"
                     " written to.",
-                    source=source.name,
+                    source=whole_file.printable(source.name),
                     file=self.name,
-                    reason=error.strerror,
+                    reason=getattr(error, "strerror", None) or str(error),
                 ) from error
 
     def _static(self, node, path):
@@ -209,12 +243,13 @@ class GltfFile:
                 file=self.name,
             )
         kind, width = np.dtype(_COMPONENTS[accessor["componentType"]]), _WIDTHS[accessor["type"]]
-        start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        start, count = view.get("byteOffset", 0) + accessor.get("byteOffset", 0), accessor["count"]
         stride = view.get("byteStride", kind.itemsize * width)
         data = self._buffer(view["buffer"])
-        if accessor["count"] < 1 or start + stride * (accessor["count"] - 1) + kind.itemsize * width > len(data):
+        inside = start >= 0 and stride >= kind.itemsize * width and count >= 1
+        if not inside or start + stride * (count - 1) + kind.itemsize * width > len(data):
             raise self._broken("its animations point behind its end")
-        values = np.ndarray((accessor["count"], width), kind, data, start, (stride, kind.itemsize)).astype(float)
+        values = np.ndarray((count, width), kind, data, start, (stride, kind.itemsize)).astype(float)
         if kind.kind != "f":
             values = np.maximum(values / np.iinfo(kind).max, -1.0)
         if not np.isfinite(values).all():
@@ -226,12 +261,19 @@ class GltfFile:
         if uri is None:
             return self.binary
         try:
-            if uri.startswith("data:"):
-                return base64.b64decode(uri.partition(",")[2])
-            return (self.folder / unquote(uri)).read_bytes()
-        except (OSError, ValueError) as error:
+            if uri not in self._read:
+                inside = uri.startswith("data:")
+                self._read[uri] = (
+                    base64.b64decode(uri.partition(",")[2])
+                    if inside
+                    else whole_file.read(self.folder / unquote(uri), "glTF")
+                )
+            return self._read[uri]
+        except (FootlockError, ValueError) as error:
             raise FootlockError(
-                "“{file}” uses “{uri}”, which cannot be read: put it beside the file.", file=self.name, uri=uri[:60]
+                "“{file}” uses “{uri}”, which cannot be read: put it beside the file.",
+                file=self.name,
+                uri=whole_file.printable(place[:60]),
             ) from error
 
     def _overwrite(self, animation, node, path, times, values):
@@ -341,15 +383,18 @@ def read(path):
     else:
         text = data
     try:
-        document = json.loads(text.decode("utf-8-sig"))
+        document = whole_file.json_of(text, _MOST)
         version = document["asset"]["version"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise whole_file.error(path, "is not a glTF file, or damaged") from error
     if not str(version).startswith("2."):
         raise whole_file.error(
             path, Said("is of version {version} of glTF", version=str(version)), "export it again as glTF 2.0"
         )
-    return GltfFile(path.name, path.parent, document, binary, further, is_binary)
+    found = GltfFile(path.name, path.parent, document, binary, further, is_binary)
+    with whole_file.damaged(path):
+        found.check()
+    return found
 
 
 def _chunk_at(data, at):

@@ -20,7 +20,8 @@ def frames(armature, paths):
         for (path, _), curve in paths.items()
         if len(curve.keyframe_points) and not curves.is_own(path) and curves.is_valid(armature, path)
     ]
-    at = [curves.keys(curve)[0] for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
+    # Out of order, or twice in a frame, as scripts leave them: Blender puts that right as soon as somebody edits them.
+    at = [np.unique(curves.keys(curve)[0]) for curve in {len(curve.keyframe_points): curve for curve in keyed}.values()]
     name = armature.animation_data.action.name
     if not at:
         raise FootlockError(

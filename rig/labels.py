@@ -11,28 +11,19 @@ from ..solvers.errors import FootlockError
 from ..solvers.wording import Listed, Said, counted
 from . import whole_file
 
-# An hour of four feet at 120 Hz takes 5 MB; a larger file is none of labels.
-_LARGEST = 64 << 20
+# An hour of four feet at 120 Hz has 2 million labels in 5 MB; a larger file is none of labels.
+_LARGEST, _MOST = 64 << 20, 8_000_000
 
 
 def read(path, legs, frames):
     """Weights (frames, legs) from a file. ``frames``: how many the clip has. Raises FootlockError for a file that
     does not fit."""
     path = Path(path)
+    data = whole_file.read(path, "JSON", _LARGEST)
     try:
-        if path.stat().st_size > _LARGEST:
-            raise FootlockError(
-                "“{path}” is too large for a labels file: choose one that --export-contacts wrote.", path=path
-            )
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FootlockError(
-            "The labels file “{path}” cannot be read ({reason}): check its path.", path=path, reason=_reason(error)
-        ) from error
-    try:
-        contacts = json.loads(text)["contacts"]
+        contacts = whole_file.json_of(data, _MOST)["contacts"]
         names = set(contacts.keys())
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FootlockError(
             "“{path}” is not a labels file: it wants an object with “contacts”, as --export-contacts writes it.",
             path=path,
@@ -59,7 +50,7 @@ def write(path, legs, labels, frame_rate, frame_start):
         for i, leg in enumerate(legs.legs)
     }
     text = json.dumps({"frame_rate": frame_rate, "frame_start": frame_start, "contacts": contacts})
-    whole_file.write(Path(path), [text.encode(), b"\n"])
+    whole_file.write(Path(path), [text.encode() + b"\n"])
 
 
 def _column(path, bone, values, frames):
@@ -82,7 +73,3 @@ def _column(path, bone, values, frames):
             bone=bone,
         )
     return np.array(values, float)
-
-
-def _reason(error):
-    return getattr(error, "strerror", None) or str(error)

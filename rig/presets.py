@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..solvers.errors import FootlockError
+from . import whole_file
 from .names import Leg, LegMap
 
 _FOLDER = os.path.join("presets", "footlock", "legs")
@@ -18,6 +19,8 @@ _VERSION = 1
 # What no file can be called on one system or another: characters, and names that stand for devices.
 _FORBIDDEN = re.compile(r'[\\/:*?"<>|\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+# Bytes and values of a file: a map of legs has some hundred.
+_LARGEST, _MOST = 1 << 20, 10_000
 # Bytes of the longest name; with the ending it is a file's everywhere.
 _LONGEST = 240
 
@@ -56,27 +59,22 @@ def save(name, legs):
     path = _path(stem)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise FootlockError(
             "The preset “{path}” cannot be written ({reason}): make its folder writable.",
             path=path,
             reason=error.strerror,
         ) from error
+    whole_file.write(path, [json.dumps(data, ensure_ascii=False, indent=1).encode() + b"\n"])
     return stem
 
 
 def load(name):
     """The LegMap of a preset."""
     path = _existing(name)
+    data = whole_file.read(path, "JSON", _LARGEST)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FootlockError(
-            "The preset “{name}” cannot be read ({reason}): choose another one of the list.",
-            name=name,
-            reason=error.strerror,
-        ) from error
+        data = whole_file.json_of(data, _MOST)
     except ValueError as error:
         raise FootlockError("“{path}” is no preset of legs: save it anew.", path=path) from error
     try:

@@ -62,6 +62,15 @@ def check(armature, bones, kind):
             armature=armature.name,
         )
     paths = curves.by_path(armature)
+    for path, index in paths:
+        if not curves.is_within(armature, path, index):
+            raise FootlockError(
+                "The curve “{curve}” of “{action}” is for part {index} of what has no such part, and Blender ends with"
+                " a crash where a layer lies over it: delete it in the Graph Editor, or choose another Result.",
+                curve=path,
+                action=data.action.name,
+                index=index,
+            )
     for bone, properties in bones:
         if "rotation_axis_angle" in properties:
             raise FootlockError(

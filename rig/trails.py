@@ -163,7 +163,10 @@ def _read_layer(scene, armature, legs, unit):
     base, slot = sources.of(armature)
     below = compat.held_by(base, slot)
     held = [*compat.strip_fcurves(strip), *(below.fcurves if below else ())]
-    keyed = max((curves.keys(curve)[0] for curve in held if len(curve.keyframe_points) > 1), key=len)
+    # Keys may stand twice in a frame.
+    keyed = max((np.unique(curves.keys(curve)[0]) for curve in held if len(curve.keyframe_points)), key=len)
+    if len(keyed) < 2:
+        keyed = np.unique(np.concatenate([curves.keys(curve)[0] for curve in held]))
     step = min(float(np.median(np.diff(keyed))), 1.0)
     frames = np.arange(keyed[0], keyed[-1] + 0.5 * step, step)
     clip = clips.as_shown(scene, armature, legs, frames, unit)

@@ -1,6 +1,7 @@
 """Files read and written as a whole. No Blender here."""
 
 import hashlib
+import json
 import os
 import secrets
 import shutil
@@ -10,10 +11,16 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said, clause
 
+# What comes of content that is not what it should be.
+_PROBLEMS = (
+    LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, MemoryError, struct.error,
+    zlib.error,
+)  # fmt: skip
 # No clip is larger: an hour of 100 joints at 120 Hz has about a gigabyte.
 LARGEST = 2 << 30
 _UNFINISHED = ".footlock-"
@@ -24,19 +31,34 @@ def read(path: Path, kind: str, largest: int = LARGEST) -> bytes:
     """The bytes of a file. ``kind``: what it should be, for the message. Raises FootlockError where it cannot be
     read."""
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise error(
-                path, "is a folder or device and not a file", Said("choose a file in the {kind} format", kind=kind)
-            )
+        status = check_is_file(path, kind)
         if status.st_size > largest:
-            raise error(path, Said("is larger than {size} GB", size=largest >> 30), "split it into shorter clips")
+            raise error(path, Said("is larger than {size} MB", size=largest >> 20), "split it into shorter clips")
         with open(path, "rb") as file:
             # With a size, so that a file that grows meanwhile stays bounded.
             return file.read(status.st_size)
     except OSError as problem:
         what = Said("cannot be read ({reason})", reason=problem.strerror or str(problem))
         raise error(path, what, "choose a file that exists and that you may read") from problem
+
+
+def check_is_file(path: Path, kind: str) -> os.stat_result:
+    """The status of a file. Raises FootlockError for a folder or device, some of which have no end."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise error(path, "is a folder or device and not a file", Said("choose a file in the {kind} format", kind=kind))
+    return status
+
+
+def json_of(data: bytes, most: int) -> Any:
+    """What a JSON text holds, of ``most`` values at most: some bytes of it can make an object of a hundred. Raises
+    ValueError for more, and what is no such text."""
+    if sum(data.count(sign) for sign in b",[{") > most:
+        raise ValueError("more values than it can mean")
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except RecursionError as problem:
+        raise ValueError("nested too deep") from problem
 
 
 def write(path: Path, parts: Iterable[bytes]) -> None:
@@ -97,7 +119,7 @@ def damaged(path: Path) -> Iterator[None]:
     """Raise FootlockError for a file whose content is not what it should be, whatever is missed within."""
     try:
         yield
-    except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, struct.error, zlib.error) as problem:
+    except _PROBLEMS as problem:
         raise error(path, "is cut off or damaged") from problem
 
 

@@ -146,6 +146,14 @@ class Refused(unittest.TestCase):
                     self.assertEqual(button(), {"FINISHED"})
                 self.assertEqual(bpy.ops.footlock.detect_contacts(replace_edited=True), {"FINISHED"})
 
+    def test_a_layer_over_a_part_that_is_not_there(self):
+        """Blender itself crashes as soon as a strip plays such a curve."""
+        armature = walker()
+        label(armature)
+        path = armature.pose.bones["toe.L"].path_from_id() + '["contact"]'
+        rigs.curves(armature)[(path, 0)].array_index = 4
+        self.refused("part 4 of what has no such part", [lambda: bpy.ops.footlock.remove_sliding(result="LAYER")])
+
     def test_a_key_far_away(self):
         armature = walker()
         label(armature)
@@ -464,6 +472,25 @@ class Works(unittest.TestCase):
                 armature.data.bones["toe.L"].name = name
                 self.both(armature)
                 self.still(armature, name)
+
+    def test_keys_twice_in_a_frame(self):
+        """As scripts leave them; Blender drops one of two as soon as a curve is edited, and then others tell which
+        frames there are."""
+        for keys in ("ALL", "SOURCE"):
+            with self.subTest(keys=keys):
+                armature = walker(FRAMES + 0.25)
+                legs = mapping.of(armature)
+                labels = np.zeros((len(FRAMES), 2), bool)
+                labels[2:15, 0] = True
+                contact_property.write(armature, legs, FRAMES + 0.25, labels)
+                for curve in rigs.curves(armature).values():
+                    if not curve.data_path.endswith('["contact"]'):
+                        co = np.repeat(np.stack(rigs.values(curve), axis=1), 2, axis=0)
+                        curve.keyframe_points.add(len(FRAMES))
+                        curve.keyframe_points.foreach_set("co", co.ravel())
+                self.assertEqual(bpy.ops.footlock.remove_sliding(keys=keys), {"FINISHED"})
+                heads = rigs.evaluated(armature, np.arange(3.25, 16.0), ["toe.L"])[0][:, 0]
+                self.assertLess(np.abs(heads - heads[0]).max(), 1e-4)
 
     def test_straight_legs(self):
         armature = walker()

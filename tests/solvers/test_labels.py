@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import tracemalloc
 import unittest
 from pathlib import Path
 
@@ -73,7 +74,12 @@ class Refusing(LabelsCase):
 
     def test_folder(self):
         self.path.mkdir()
-        self.refused("cannot be read")
+        self.refused("is a folder or device")
+
+    @unittest.skipUnless(Path("/dev/zero").exists(), "no such device on this system")
+    def test_device_without_end(self):
+        self.path.symlink_to("/dev/zero")
+        self.refused("is a folder or device")
 
     def test_not_text(self):
         self.path.write_bytes(b"\xff\xfe\x00\x01\xff")
@@ -82,7 +88,17 @@ class Refusing(LabelsCase):
     def test_too_large(self):
         with open(self.path, "wb") as file:
             file.truncate(65 << 20)
-        self.refused("too large")
+        self.refused("is larger than 64 MB")
+
+    def test_more_values_than_labels(self):
+        """Each of them would be an object of a hundred bytes."""
+        for text in ("[" + "[]," * 5_000_000 + "0]", '{"contacts": {"Left Toe": [' + "{}," * 5_000_000 + "0]}}"):
+            self.path.write_text(text)
+            tracemalloc.start()
+            self.refused("not a labels file")
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            self.assertLess(peak, 2 * len(text))
 
     def test_not_json(self):
         cut_off = '{"contacts": {"Left Toe": [1, 0, '
@@ -140,7 +156,7 @@ class Refusing(LabelsCase):
 
     def test_cannot_be_written(self):
         for path in (self.path.parent / "none" / "läbels.json", self.path.parent):
-            with self.assertRaisesRegex(FootlockError, r"cannot be written.*: .*\."):
+            with self.assertRaisesRegex(FootlockError, r"(cannot be written|is a folder).*: .*\."):
                 labels.write(path, LEGS, np.zeros((3, 2), bool), 30.0, 1)
 
     @unittest.skipIf(os.name == "nt" or os.geteuid() == 0, "root reads everything")
