@@ -273,7 +273,7 @@ class GltfFile:
             raise FootlockError(
                 "“{file}” uses “{uri}”, which cannot be read: put it beside the file.",
                 file=self.name,
-                uri=whole_file.printable(place[:60]),
+                uri=whole_file.printable(uri[:60]),
             ) from error
 
     def _overwrite(self, animation, node, path, times, values):
