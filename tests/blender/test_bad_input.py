@@ -607,12 +607,14 @@ class Files(clips.InFolder):
         self.assertEqual(out.read_text(), "precious")
 
     def test_usage(self):
+        namesake = self.folder / clips.WALK.name
+        namesake.write_bytes(b"")
         for arguments in (
             [clips.WALK],
             [clips.WALK, "-o", clips.WALK],
             [clips.WALK, "-o", self.folder / "out.fbx"],
             [self.folder / "a.obj", "-o", self.folder],
-            [clips.WALK, clips.WALK, "-o", self.folder],
+            [clips.WALK, namesake, "-o", self.folder / "several"],
             [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "-1"],
             [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "nan"],
             [clips.WALK, "-o", self.folder / "out.bvh", "--method", "magic"],
