@@ -9,6 +9,7 @@ import numpy as np
 
 from ..rig import clip as clips
 from ..rig import (
+    compat,
     contact_property,
     contact_reports,
     controls,
@@ -356,7 +357,10 @@ def removing_reported(scene, armature, legs, settings, unit, options, edit=None)
         report = yield from part(job(_MEASURING, measure), 0.4, 0.7)
         trail = trails.of_clip, done.corrected, done.weights, done.out_of_reach, done.clip
         shown = yield from part(job(_MEASURING, *trail), 0.7, 0.8)
-        motions = yield from part(curves.motions(_of_limbs(armature, done.corrected)), 0.8, 1.0)
+        # A layer shows others than those that it holds itself.
+        held = None if results.layer(armature) else compat.channels(armature)
+        written = curves.of_bones(held, {bone.name for bone in done.corrected.bones})
+        motions = yield from part(curves.motions(written), 0.8, 1.0)
         if edit:
             edit.write()
         mapping.remember(armature, legs)
@@ -367,18 +371,6 @@ def removing_reported(scene, armature, legs, settings, unit, options, edit=None)
 
     labels, placed = (edit.labels, edit.placed) if edit else (None, None)
     return (yield from removing(scene, armature, legs, settings, unit, labels, options, placed, finishing))
-
-
-def _of_limbs(armature, clip):
-    """The curves of a Clip's bones in the action in use, but for those of contacts; of a layer, which shows others,
-    none."""
-    bones = {bone.name for bone in clip.bones}
-    found = {} if results.layer(armature) else curves.by_path(armature)
-    return {
-        key: curve
-        for key, curve in found.items()
-        if curves.bone_and_property(key[0])[0] in bones and not curves.is_own(key[0])
-    }
 
 
 def _options(scene, given):

@@ -151,7 +151,6 @@ def is_current(scene, armature, kept):
 def state(scene, armature, bones="", motions=None):
     """What the curves are that move an armature, and its size, in a few letters. bones: JSON of the names of
     those that count, "" for all; motions: see ``store``."""
-    known = motions or {}
     counting = set(json.loads(bones)) if bones else None
     given = clips.frame_rate(scene), _size(armature)
     digest = hashlib.sha1(repr(given).encode(), usedforsecurity=False)
@@ -161,7 +160,7 @@ def state(scene, armature, bones="", motions=None):
             if not _counts(path, counting):
                 continue
             digest.update(repr((path, index, compat.is_muted(curve))).encode())
-            digest.update(known.get((path, index)) or curves.motion(curve))
+            digest.update(curves.motion(curve, motions))
     if results.layer(armature):
         digest.update(repr(round(results.influence(armature), 4)).encode())
     return digest.hexdigest()

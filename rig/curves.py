@@ -84,6 +84,16 @@ def by_path_in(held):
     }
 
 
+def of_bones(held, bones):
+    """The curves of bones, by their names, in what holds F-curves, or None, by (data path, index): all but those that a
+    detection wrote."""
+    return {
+        (curve.data_path, curve.array_index): curve
+        for curve in (held.fcurves if held else ())
+        if bone_and_property(curve.data_path)[0] in bones and not is_own(curve.data_path)
+    }
+
+
 def is_valid(owner, data_path):
     """False for the path of something that ``owner`` does not have, such as a bone that is gone: Blender itself takes
     that for valid as long as no one looks."""
@@ -321,9 +331,11 @@ def _set_control_points(modifier, values):
     points.foreach_set("max", np.array([most for _, _, most in values], np.float32))
 
 
-def motion(curve):
+def motion(curve, known=None):
     """What tells whether a curve gives other values than it did, in a few bytes: of less than its digest has, and
-    quicker."""
+    quicker. known: what ``motions`` has told of some curves, which are not read again, or None."""
+    if known and (told := known.get((curve.data_path, curve.array_index))):
+        return told
     points = curve.keyframe_points
     parts = [repr([curve.extrapolation, *((one.type, one.mute, one.influence) for one in curve.modifiers)]).encode()]
     kinds = np.empty(len(points), np.int32)

@@ -370,8 +370,9 @@ def _edited(armature, bones):
 def _looking(armature):
     """Steps that tell what the curves of the action in use are."""
     found = {(curve.data_path, curve.array_index): curve for curve in compat.fcurves(armature)}
-    digests = yield from each(NOTING, lambda key: repr(key).encode() + curves.digest(found[key]), sorted(found))
-    return hashlib.sha1(b"".join(digests), usedforsecurity=False).hexdigest()
+    digest = hashlib.sha1(usedforsecurity=False)
+    yield from each(NOTING, lambda key: digest.update(repr(key).encode() + curves.digest(found[key])), sorted(found))
+    return digest.hexdigest()
 
 
 _state = plain(_looking)

@@ -212,8 +212,8 @@ def _end_comparison(ob, corrected):
 def _put_back(armature, source, bones):
     """Give the curves of ``bones``, names, the keys and modifiers that they have in ``source``, and remove those that
     are not there; others, and contact curves, stay as they are."""
-    there = _curves(compat.held_by(*source), bones)
-    for (path, index), curve in _curves(compat.channels(armature), bones).items():
+    there = curves.of_bones(compat.held_by(*source), bones)
+    for (path, index), curve in curves.of_bones(compat.channels(armature), bones).items():
         if (path, index) not in there:
             compat.remove_fcurve(armature, path, index)
         elif not curves.alike(there[path, index], curve):
@@ -289,24 +289,16 @@ def _place(bone):
 def _looking(armature, bones, names):
     """Steps that tell what the curves of bones are, by what these were called."""
     found = []
-    for (path, index), curve in _curves(compat.channels(armature), bones).items():
+    for (path, index), curve in curves.of_bones(compat.channels(armature), bones).items():
         bone, channel = curves.bone_and_property(path)
         found.append(((names.get(bone, bone), channel, index), curve))
     found.sort(key=lambda one: one[0])
-    digests = yield from each(NOTING, lambda one: repr(one[0]).encode() + curves.digest(one[1]), found)
-    return hashlib.sha1(b"".join(digests), usedforsecurity=False).hexdigest()
+    digest = hashlib.sha1(usedforsecurity=False)
+    yield from each(NOTING, lambda one: digest.update(repr(one[0]).encode() + curves.digest(one[1])), found)
+    return digest.hexdigest()
 
 
 _state = plain(_looking)
-
-
-def _curves(held, bones):
-    """The curves of bones by (path, index), but for those of contacts."""
-    return {
-        (curve.data_path, curve.array_index): curve
-        for curve in (held.fcurves if held else ())
-        if curves.bone_and_property(curve.data_path)[0] in bones and not curves.is_own(curve.data_path)
-    }
 
 
 def _key(name, armature):

@@ -149,8 +149,7 @@ def _signature(scene, armature, legs, motions=None):
             # Any bone may move those of the legs by a constraint.
             if not alone or curves.bone_and_property(path)[0] in known or curves.is_own(path):
                 keyed.add((path, index))
-                told = motions.get((path, index)) if motions else None
-                digest.update(repr((path, index)).encode() + (told or curves.motion(curve)))
+                digest.update(repr((path, index)).encode() + curves.motion(curve, motions))
     if alone:
         # All that does not change from frame to frame. What is up is another way for an object that turns.
         place = np.array(armature.matrix_world, float)[:3, :3]
