@@ -76,7 +76,7 @@ def clips(p, options):
 def _found(p, options):
     """(file, where it comes out in the folder of outputs) of all inputs, and whether some are of a folder or
     pattern."""
-    found, tree = [], False
+    found, seen, tree = [], set(), False
     for given in options.inputs:
         path = Path(given)
         if glob.has_magic(given) and not path.exists():
@@ -87,6 +87,7 @@ def _found(p, options):
             if path.suffix.lower() not in KINDS:
                 p.error(f"“{path}” is none of {', '.join(KINDS)}")
             found.append((path, Path(path.name)))
+            seen.add(found[-1])
             continue
         tree = True
         if _is_in(options.output, base):
@@ -94,8 +95,10 @@ def _found(p, options):
             files = [file for file in files if not _is_in(file, options.output)]
         if not files:
             p.error(f"“{given}” has no {', '.join(KINDS[:-1])} or {KINDS[-1]} file")
-        found += [(file, file.relative_to(base)) for file in files]
-    return list(dict.fromkeys(found)), tree
+        # Patterns and folders may overlap; a file that is named twice is an error, further on.
+        found += [one for file in files if (one := (file, file.relative_to(base))) not in seen]
+        seen.update(found)
+    return found, tree
 
 
 def _inside(folder):
