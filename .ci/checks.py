@@ -220,7 +220,7 @@ def last(pattern, text):
 
 
 def main(patterns):
-    """Do everything, or, while one works on a part of it, only the jobs whose names have one of the patterns in them."""
+    """Do everything, or, while one works on a part of it, only the jobs with one of the patterns in their names."""
     CACHE.mkdir(parents=True, exist_ok=True)
     os.chdir(ROOT)
     lanes = Lanes(optional={"debian sid"})

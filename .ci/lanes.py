@@ -77,7 +77,7 @@ class Lanes:
         self._waiting.append(job)
 
     def keep(self, patterns):
-        """Leave out the jobs whose names have none of the patterns in them, if there are any, and what only they need."""
+        """Leave out jobs with none of the patterns in their names, if there are any, and what only they need."""
         if patterns:
             self._waiting = [job for job in self._waiting if any(pattern in job.name for pattern in patterns)]
             needed = {job.needs for job in self._waiting}
