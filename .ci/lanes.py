@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs side by side: a lane for each of two cores, and beside them one that fetches what jobs need.
 
-A job that has to be fast, as one with windows, is ``alone``: there is one at a time, and all others get the cores only
-where it leaves them. Each process has a time limit, and what it started ends with it, also when the run is stopped.
+A job that has to be fast, as one with windows, is ``alone``: there is one at a time, and others get the cores where it
+leaves them. Each process has a time limit, and what it started ends with it, also when the run is stopped.
 """
 
 import contextlib
@@ -181,7 +181,7 @@ def call(command, log, environment, in_front=False):
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            start_new_session=True, preexec_fn=None if in_front else _step_back,
+            start_new_session=True, preexec_fn=_step_forward if in_front else None,
         )  # fmt: skip
         _running.add(process)
         hung = False
@@ -214,10 +214,10 @@ def _log():
     return tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")
 
 
-def _step_back():
-    """In the new process: take the cores only where nobody else wants them."""
+def _step_forward():
+    """In the new process: take the cores before others do."""
     with contextlib.suppress(OSError):  # a container may forbid it
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        os.setpriority(os.PRIO_PROCESS, 0, -15)
 
 
 def _end(process, number):
