@@ -614,6 +614,7 @@ class Files(clips.InFolder):
             [clips.WALK, "-o", clips.WALK],
             [clips.WALK, "-o", self.folder / "out.fbx"],
             [self.folder / "a.obj", "-o", self.folder],
+            [clips.WALK, clips.WALK, "-o", self.folder],
             [clips.WALK, namesake, "-o", self.folder / "several"],
             [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "-1"],
             [clips.WALK, "-o", self.folder / "out.bvh", "--unit", "nan"],

@@ -29,8 +29,8 @@ from footlock.rig import compat, contact_property, mapping, sentences
 from footlock.solvers.errors import FootlockError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# Blender's own translations stand before those of an add-on: this language has hardly any.
-LANGUAGE = "ha"
+# Blender's own translations stand before those of an add-on: this language has hardly any, on each Blender.
+LANGUAGE = "ab"
 # Modules that translate, and the functions that they do it by.
 TRANSLATING = {"rig.sentences": ("iface_", "rpt_")} | {
     f"operators.{name}": ("tip_",) for name in ("base", "bake_nla", "compare", "contact_report", "revert")
