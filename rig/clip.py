@@ -147,8 +147,8 @@ def reading(scene, armature, legs, unit=0.0, driven_by=None, also=(), frames=Non
     nla.check(armature, limbs)
     time = nla.time(armature)
     if frames is None:
-        frames, _ = key_grid.frames(armature, paths)
-    rate = played_rate(scene, (frames[1] - frames[0]) * time.scale)
+        frames = key_grid.frames(armature, paths)
+    rate = played_rate(scene, (frames[-1] - frames[0]) / (len(frames) - 1) * time.scale)
     posed = _posing(scene, armature, bones, paths, frames, time, driven_by)
     channels, poses, world, influences = yield from part(posed, 0.0, 0.8)
     _check_world(armature, world)
@@ -177,7 +177,7 @@ def grid(armature):
     """The frames (n,) of an armature's action that ``read`` would read, and the StripTime by which they are in the
     scene. Raises FootlockError where there is no clip."""
     _check_usable(armature)
-    return key_grid.frames(armature, curves.by_path(armature))[0], nla.time(armature)
+    return key_grid.frames(armature, curves.by_path(armature)), nla.time(armature)
 
 
 def reading_halfway(scene, armature, clip):

@@ -12,9 +12,8 @@ _MOST_FRAMES = 500_000
 
 
 def frames(armature, paths):
-    """The frames of the action (n,) and their distance: those of its keys where they are evenly spaced and no further
-    than a frame apart (a clip at 120 Hz may be in a scene at 24), otherwise every frame from the first to the
-    last."""
+    """The frames of the action (n,): those of its keys where they are evenly spaced and no further than a frame apart
+    (a clip at 120 Hz may be in a scene at 24), otherwise every frame from the first to the last."""
     keyed = [
         curve
         for (path, _), curve in paths.items()
@@ -51,7 +50,7 @@ def frames(armature, paths):
     grid = longest[0] + step * np.arange(len(longest))
     dense = len(longest) > 2 and step <= 1.0 + curves.SAME_FRAME and np.abs(longest - grid).max() < curves.SAME_FRAME
     if not dense:
-        longest, step = np.arange(np.floor(first), np.ceil(last) + 1.0), 1.0
+        longest = np.arange(np.floor(first), np.ceil(last) + 1.0)
     elif first < longest[0] - curves.SAME_FRAME or last > longest[-1] + curves.SAME_FRAME:
         # Another curve goes on: the same grid, as far as that.
         before = np.ceil((longest[0] - first) / step - curves.SAME_FRAME)
@@ -67,4 +66,4 @@ def frames(armature, paths):
                 least=_LEAST_FRAMES,
             )
         )
-    return longest, step
+    return longest

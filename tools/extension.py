@@ -16,7 +16,7 @@ import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SINGLE = ("blender_manifest.toml", "LICENSE", "README.md", "__init__.py", "batch.py")
+SINGLE = ("blender_manifest.toml", "LICENSE", "__init__.py", "batch.py")
 FOLDERS = ("batching", "operators", "rig", "solvers", "ui")
 
 
