@@ -46,8 +46,6 @@ class Checks:
         readme = self._readme_version()
         self._add("ruff", self._lint, "tools", "-m", "ruff", "check", "--no-cache", "--output-format", "concise", ".")
         self._add("mypy", self._lint, "tools", "-m", "mypy", "--cache-dir=/dev/null")
-        for suite in DEBIAN:
-            self._add(f"window of Debian {suite}", self._window, f"debian {suite}", suite, alone=True)
         self._add("the README's command", self._readme, None, readme)
         for version in MODULES:
             if version != readme:
@@ -68,6 +66,8 @@ class Checks:
         )
         self._add("without Blender: a failing test is seen", self._python_failure_seen, "numpy")
         self._add("executable: a failing test is seen", self._executable_failure_seen, "debian trixie")
+        for suite in DEBIAN:
+            self._add(f"window of Debian {suite}", self._window, f"debian {suite}", suite, alone=True)
 
     def closing(self):
         """What has to hold over all jobs, as Results."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs side by side: a lane for each of two cores, and beside them one that fetches what jobs need.
 
-A job that has to be fast, as one with windows, is ``alone``: there is one at a time, and others get the cores where it
-leaves them. Each process has a time limit, and what it started ends with it, also when the run is stopped.
+A job that has to be fast, as one with windows, is ``alone``: it comes when all others have ended, and has both cores. Each
+process has a time limit, and what it started ends with it, also when the run is stopped.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ class Job:
     log: object = field(default=None, repr=False)
 
     def run(self, command, environment):
-        return call(command, self.log, environment, in_front=self.alone)
+        return call(command, self.log, environment)
 
 
 class Lanes:
@@ -66,7 +66,7 @@ class Lanes:
         self._optional = frozenset(optional)
         self._waiting, self._fetches = [], []
         self._fetched, self._missing, self._ended = {}, {}, set()
-        self._alone = False
+        self._busy = 0
         self._changed = threading.Condition()
 
     def fetch(self, name, function):
@@ -144,7 +144,7 @@ class Lanes:
                     print(line)
                     self.results.append(Result(result.passed, result.failed, line))
                     self._ended.add(job.name)
-                    self._alone = self._alone and not job.alone
+                    self._busy -= 1
                     self._changed.notify_all()
 
     def _result(self, job):
@@ -162,11 +162,14 @@ class Lanes:
             while True:
                 if not self._waiting or _stopped.is_set():
                     return None
+                last = all(job.alone for job in self._waiting)
                 for job in self._waiting:
                     there = job.needs is None or job.needs in self._fetched or job.needs in self._missing
-                    if there and not (job.alone and self._alone) and (job.after is None or job.after in self._ended):
+                    if job.alone and (self._busy or not last):
+                        continue
+                    if there and (job.after is None or job.after in self._ended):
                         self._waiting.remove(job)
-                        self._alone = self._alone or job.alone
+                        self._busy += 1
                         return job
                 self._changed.wait(1.0)
 
@@ -176,12 +179,12 @@ class Lanes:
         print(f"\n=== {heading}\n{log.read().rstrip()}")
 
 
-def call(command, log, environment, in_front=False):
+def call(command, log, environment):
     """Run a command to its end, or to the limit. What it prints goes into ``log``, if there is one, too."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            start_new_session=True, preexec_fn=_step_forward if in_front else None,
+            start_new_session=True,
         )  # fmt: skip
         _running.add(process)
         hung = False
@@ -212,12 +215,6 @@ def call(command, log, environment, in_front=False):
 
 def _log():
     return tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace")
-
-
-def _step_forward():
-    """In the new process: take the cores before others do."""
-    with contextlib.suppress(OSError):  # a container may forbid it
-        os.setpriority(os.PRIO_PROCESS, 0, -15)
 
 
 def _end(process, number):

@@ -380,6 +380,14 @@ def _bones(armature, names_of):
             wanted.add(bone.name)
             bone = bone.parent
     ordered = [bone for bone in armature.data.bones if bone.name in wanted]
+    for bone in ordered:
+        if np.linalg.det(np.array(bone.matrix_local, float)) == 0.0:  # as Blender 5.3 has it
+            raise FootlockError(
+                "The bone “{bone}” of “{armature}” has no length: move its tip away from its root in Edit Mode and run"
+                " again.",
+                bone=bone.name,
+                armature=armature.name,
+            )
     index = {bone.name: i for i, bone in enumerate(ordered)}
     return tuple(
         kinematics.Bone(

@@ -46,9 +46,9 @@ def print_table(batch, bvh, folder):
     print(f"{'':46}" + "".join(f"{text:>15}" for text in _UNITS))
     for name, (joints, unit) in CLIPS.items():
         clean = motions.DATA / f"{name}.bvh"
-        _write_labels(name, joints, folder / f"{name}.json")
+        write_labels(name, joints, folder / f"{name}.json")
         for case, factor, fitted in CASES:
-            source = _scaled(bvh, clean, factor, folder / "source.bvh")
+            source = scaled(bvh, clean, factor, folder / "source.bvh")
             for given in (True, False):
                 given_labels = folder / f"{name}.json" if given else None
                 # What is corrected is the clip that has its travel back.
@@ -60,13 +60,14 @@ def print_table(batch, bvh, folder):
                     status = batch.main([str(one) for one in arguments])
                 report = json.loads((folder / "report.json").read_text(encoding="utf-8"))["clips"][0]
                 used = np.stack(list(json.loads((folder / "used.json").read_text())["contacts"].values()), 1) > 0
-                row = _measured(before, folder / "out.bvh", joints, unit, used, report, bvh, folder)
+                missed = out_of_reach(report, used.shape)
+                row = measured(before, folder / "out.bvh", joints, unit, used, missed, bvh, folder)
                 title = f"{name} {case}, {'given' if given else 'own'} labels"
                 text = "".join(f"{value:15.3f}" for value in row)
                 print(f"{title:46}{text if status == 0 else ' failed'}", flush=True)
 
 
-def _write_labels(name, joints, path):
+def write_labels(name, joints, path):
     """Labels of the clean clip at its own frames, as a file."""
     motion = measure.load(motions.DATA / f"{name}.bvh")
     loaded = motions.load(name)
@@ -77,7 +78,7 @@ def _write_labels(name, joints, path):
     path.write_text(json.dumps({"frame_rate": 1.0 / motion.frame_time, "frame_start": 1, "contacts": contacts}))
 
 
-def _scaled(bvh, path, factor, target):
+def scaled(bvh, path, factor, target):
     """The clip with the horizontal travel of its root scaled."""
     clip = bvh.read(path)
     columns, axes = clip.position_columns(0)
@@ -119,7 +120,16 @@ def _at_half_frames(bvh, path, target):
     return measure.load(target)
 
 
-def _measured(before_path, target, joints, unit, labels, report, bvh, folder):
+def out_of_reach(report, shape):
+    """Which of (frames, legs) a clip's report says were out of reach, bool."""
+    missed = np.zeros(shape, bool)
+    for i, leg in enumerate(report["legs"]):
+        missed[np.array(leg["frames_out_of_reach"], int) - 1, i] = True
+    return missed
+
+
+def measured(before_path, target, joints, unit, labels, out_of_reach, bvh, folder):
+    """The numbers of ``_HEAD`` of a written file beside its source: (14,). labels, out_of_reach: (frames, legs) bool."""
     before, after = measure.load(before_path), measure.load(target)
     rate = 1.0 / before.frame_time
     reach = max(1, round(rate / 30.0))
@@ -129,7 +139,7 @@ def _measured(before_path, target, joints, unit, labels, report, bvh, folder):
     for i, side in enumerate(("Left", "Right")):
         hip, knee, heel, toe = (side + joint for joint in joints)
         contact = labels[:, i]
-        missed = np.isin(np.arange(len(contact)) + 1.0, report["legs"][i]["frames_out_of_reach"])
+        missed = out_of_reach[:, i]
         out += int(missed.sum())
         point, old = after.point(toe) * unit, before.point(toe) * unit
         slid = measure.slide(point, contact)

@@ -187,7 +187,7 @@ def _key_turned(armature, name, turned, frames, mode):
     rest = pose_bone.bone.matrix_local.to_3x3()
     rows, last = [], None
     for parent, own in zip(parents, turned[name], strict=True):
-        local = rest.inverted() @ parent.inverted() @ own @ rest
+        local = rest.inverted_safe() @ parent.inverted() @ own @ rest
         if mode == "QUATERNION":
             last = _near_quaternion(local.to_quaternion(), last)
             rows.append(tuple(last))

@@ -46,7 +46,7 @@ def worked(jobs, fetches=(), optional=()):
 def code(text, limit=60.0):
     """The Done of a Python that runs some code."""
     with mock.patch.object(lanes, "LIMIT", limit), mock.patch.object(lanes, "GRACE", 1.0):
-        return lanes.call([PYTHON, "-c", text], io.StringIO(), dict(os.environ), in_front=True)
+        return lanes.call([PYTHON, "-c", text], io.StringIO(), dict(os.environ))
 
 
 def judged(status, counts, said=SAID, expected="bpy module", **options):
@@ -154,7 +154,8 @@ class TestLanes(unittest.TestCase):
         self.assertEqual((len(tries), made.results[0].passed), (2, 1))
 
     def test_order(self):
-        """One at a time of those that are alone, others beside them, and one after another where that is wanted."""
+        """Others beside each other, one after another where that is wanted, and those that are alone after all of
+        them."""
         spans = {}
 
         def timed(job):
@@ -164,13 +165,15 @@ class TestLanes(unittest.TestCase):
             return lanes.Result(1)
 
         jobs = [
-            lanes.Job("last", timed, after="beside"), lanes.Job("first window", timed, alone=True),
-            lanes.Job("second window", timed, alone=True), lanes.Job("beside", timed),
+            lanes.Job("last", timed, after="first"), lanes.Job("first window", timed, alone=True),
+            lanes.Job("second window", timed, alone=True), lanes.Job("first", timed), lanes.Job("beside", timed),
         ]  # fmt: skip
         worked(jobs)
-        self.assertLessEqual(spans["first window"][1], spans["second window"][0])
-        self.assertLess(spans["beside"][0], spans["first window"][1])
-        self.assertLessEqual(spans["beside"][1], spans["last"][0])
+        self.assertLess(spans["beside"][0], spans["first"][1])
+        self.assertLess(spans["first"][0], spans["beside"][1])
+        self.assertLessEqual(spans["first"][1], spans["last"][0])
+        ends = [spans[name] for name in ("last", "first window", "second window")]
+        self.assertTrue(all(one[1] <= other[0] for one, other in zip(ends, ends[1:], strict=False)), ends)
 
 
 class TestJudging(unittest.TestCase):

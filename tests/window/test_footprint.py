@@ -91,7 +91,10 @@ def steps(window):
 
     keys = buttons.keys()
     yield from press(window, place, (place[0] + FAR[0], place[1] + FAR[1]))
-    yield 5.0
+    yield 1.0
+    while buttons.long_work_is_running():
+        yield 0.2
+    yield 1.0
     window.shot("moved")
     armature = bpy.data.objects[name]
     after = [toe(armature, leg, one) for one in np.linspace(first, last, 5)]
