@@ -83,7 +83,7 @@ class Read(clips.InFolder):
             ("smoothing = 1\nsmoothing = 2", "a.toml", "mend it"),
             ('{"smoothing": ' + "[" * deep + "]" * deep + "}", "a.json", "nested too deeply|it is a number"),
             ("a = " + "[" * deep + "]" * deep, "a.toml", "nested too deeply"),
-            ("a." * deep + "a = 1", "a.toml", "settings"),
+            ("a." * deep + "a = 1", "a.toml", "none of the settings|nested too deeply"),
             ("[1, 2]", "a.json", "wants an object"),
             ("", "a.json", "mend it"),
             (b"\xff\xfe\x00", "a.json", "mend it"),
