@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs side by side: a lane for each of two cores, and beside them one that fetches what jobs need.
 
-A job that has to be fast, as one with windows, is ``alone``: it comes when all others have ended, and has both cores. Each
-process has a time limit, and what it started ends with it, also when the run is stopped.
+A job that has to be fast, as one with windows, is ``alone``: it comes when all others have ended, and has both cores.
+Each process has a time limit, and what it started ends with it, also when the run is stopped.
 """
 
 import contextlib

@@ -129,7 +129,7 @@ def out_of_reach(report, shape):
 
 
 def measured(before_path, target, joints, unit, labels, out_of_reach, bvh, folder):
-    """The numbers of ``_HEAD`` of a written file beside its source: (14,). labels, out_of_reach: (frames, legs) bool."""
+    """The numbers of ``_HEAD`` of a written file beside its source: (14,). labels, out_of_reach: (frames, legs)."""
     before, after = measure.load(before_path), measure.load(target)
     rate = 1.0 / before.frame_time
     reach = max(1, round(rate / 30.0))

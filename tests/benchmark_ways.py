@@ -2,15 +2,15 @@
 
     python3 tools/blender.py tests/benchmark_ways.py
 
-Four recorded clips whose roots travel 0.75, 1.25 and 1.5 times as far as their feet, with the contacts of the clean clips.
+Four recorded clips whose roots travel 0.75, 1.25 and 1.5 times as far as their feet, with the clean clips' contacts.
 
 - naive: a toe is pinned where its contact begins and let go at its end; the leg reaches for it, nothing else moves.
 - article, run time: its lock with inertialization, and its leg solver, frame by frame.
 - article, offline: its 25,000 sweeps over the whole clip, and its leg solver.
 - Footlock: the batch with its own settings.
 
-What comes out is measured on written files, by code that shares nothing with the add-on (``measure``). Prints a table for
-each clip and the means; nothing is asserted.
+What comes out is measured on written files, by code that shares nothing with the add-on (``measure``). Prints a table
+for each clip and the means; nothing is asserted.
 """
 
 import json

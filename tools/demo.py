@@ -38,13 +38,14 @@ _THICK = (
     ("", 0.026),
 )  # fmt: skip
 # Along a limb and beyond its ends: (share of its length, how many times its thickness further, thickness).
-_PROFILE = ((0, -0.92, 0.35), (0, -0.6, 0.8), (0, 0.0, 1.0), (0.5, 0.0, 1.05), (1, 0.0, 0.85), (1, 0.5, 0.7), (1, 0.8, 0.3))
+_PROFILE = (
+    (0, -0.92, 0.35), (0, -0.6, 0.8), (0, 0.0, 1.0), (0.5, 0.0, 1.05), (1, 0.0, 0.85), (1, 0.5, 0.7), (1, 0.8, 0.3),
+)  # fmt: skip
 _SIDES = 14
 
 
 def main(path):
-    footlock = batch.load_package()
-    footlock.register()
+    """Write the file. Footlock is registered."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     for number, (name, factor) in enumerate(SCENES.items()):
         scene = bpy.context.scene if number == 0 else bpy.data.scenes.new(name)
@@ -150,6 +151,7 @@ if __name__ == "__main__":
     if len(own) != 1 or not own[0].endswith(".blend"):
         print(__doc__.strip())
         os._exit(2)
+    batch.load_package().register()
     main(own[0])
     sys.stdout.flush()
     os._exit(0)

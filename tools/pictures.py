@@ -3,8 +3,8 @@
 
     python3 tools/blender.py tools/pictures.py docs
 
-Writes before_after.png: a step of the figure of tools/demo.py, drawn at five moments of one contact. Needs Cycles. (The
-drawings beside it are made by tools/drawings.py, the panel and the overlay are seen by tests/window.)
+Writes before_after.png: a step of the figure of tools/demo.py, drawn at four moments of one contact. Needs Cycles. (The
+pictures of the panel and the overlay are screenshots of tests/window.)
 """
 
 import os
@@ -13,11 +13,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import bpy  # noqa: E402  (first: the module has bmesh and mathutils)
-import bmesh  # noqa: E402  # isort: skip
-import demo  # noqa: E402
-import numpy as np  # noqa: E402
-from mathutils import Vector  # noqa: E402
+import bpy  # noqa: I001  first: the module has bmesh and mathutils
+import bmesh
+import demo
+import numpy as np
+from mathutils import Vector
 
 MOMENTS = 4
 SIZE = 1200, 440

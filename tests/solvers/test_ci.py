@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -173,7 +174,7 @@ class TestLanes(unittest.TestCase):
         self.assertLess(spans["first"][0], spans["beside"][1])
         self.assertLessEqual(spans["first"][1], spans["last"][0])
         ends = [spans[name] for name in ("last", "first window", "second window")]
-        self.assertTrue(all(one[1] <= other[0] for one, other in zip(ends, ends[1:], strict=False)), ends)
+        self.assertTrue(all(one[1] <= other[0] for one, other in pairwise(ends)), ends)
 
 
 class TestJudging(unittest.TestCase):
