@@ -3,7 +3,7 @@
 
     python3 tools/blender.py tools/pictures.py docs
 
-Writes before_after.png: a step of the figure of tools/demo.py, drawn at four moments of one contact. Needs Cycles. (The
+Writes before_after.jpg: a step of the figure of tools/demo.py, drawn at four moments of one contact. Needs Cycles. (The
 pictures of the panel and the overlay are screenshots of tests/window.)
 """
 
@@ -56,8 +56,8 @@ def main(folder):
     stacked = np.concatenate([pictures[1], np.ones((6, SIZE[0], 4), np.float32), pictures[0]])  # from below
     image = bpy.data.images.new("both", SIZE[0], len(stacked))
     image.pixels.foreach_set(stacked.ravel())
-    image.filepath_raw, image.file_format = str(Path(folder).absolute() / "before_after.png"), "PNG"
-    image.save()
+    image.filepath_raw, image.file_format = str(Path(folder).absolute() / "before_after.jpg"), "JPEG"
+    image.save(quality=88)
 
 
 def furthest_slide(armature):
