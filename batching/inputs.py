@@ -160,11 +160,12 @@ def _check(p, options, made):
     beside = [path for clip in made for path in (clip.exported, clip.plotted) if path]
     if options.report:
         beside.append(options.report)
-    taken = {path.resolve() for clip in made for path in (clip.source, clip.target)}
+    # Not Path.resolve, which raises at links that lead to themselves.
+    taken = {os.path.realpath(path) for clip in made for path in (clip.source, clip.target)}
     for path in beside:
-        if path.resolve() in taken:
+        if os.path.realpath(path) in taken:
             p.error(f"“{path}” is written or read already: choose another file for labels, report and plot")
-        taken.add(path.resolve())
+        taken.add(os.path.realpath(path))
 
 
 def _file_of(option, place, several, kind):

@@ -47,7 +47,10 @@ def process(clip, options):
         try:
             records.write(clip, options, rows, used.read, used.written)
         except (FootlockError, OSError) as error:
-            rows[0]["error"] = f"“{clip.target.name}” came out, and that it did cannot be noted ({error}): run again."
+            rows[0]["error"] = (
+                f"“{clip.target.name}” came out, and that it did cannot be noted ({error}): see that"
+                f" “{clip.record.parent}” is a folder that can be written to, and run again."
+            )
     return rows
 
 

@@ -160,8 +160,11 @@ def serve(word):
             options, answer = of_data(data), {"pid": os.getpid()}
         else:
             answer = one_file.process(inputs.Clip.of_data(data), options)
-        answers.write(word.encode() + json.dumps(answer).encode() + b"\n")
-        answers.flush()
+        try:
+            answers.write(word.encode() + json.dumps(answer).encode() + b"\n")
+            answers.flush()
+        except BrokenPipeError:  # the run was killed, and its clips are done
+            return
 
 
 def as_data(options):

@@ -185,7 +185,7 @@ class GltfFile:
         for place in self.resources():
             source, copy = self.folder / place, target.parent / place
             try:
-                if not copy.resolve().is_relative_to(target.parent.resolve()):
+                if not Path(os.path.realpath(copy)).is_relative_to(os.path.realpath(target.parent)):
                     raise FootlockError(
                         "“{file}” uses “{uri}”, which is outside of its folder and would be written outside of the"
                         " output's: put it beside the file, or give an output that ends in .blend.",

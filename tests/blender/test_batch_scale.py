@@ -260,6 +260,30 @@ class Runs(clips.InFolder):
             self.assertEqual([Path(row["input"]).name for row in wrong], ["pipe.bvh"])
         self.assertEqual(contents(self.folder / "out 1"), contents(self.folder / "out 2"))
 
+    @unittest.skipIf(sys.platform == "win32", "links want a permission there")
+    def test_links_that_lead_to_themselves(self):
+        cut(self.into, 2, frames=60)
+        loop = self.into / "loop.bvh"
+        loop.symlink_to(loop.name)
+        status, said = self.run_all(jobs=1)
+        self.assertEqual(status, 1, said)
+        self.assertEqual(len(contents(self.out)), 2)
+        self.assertNotIn("Traceback", said)
+        wrong = [row for row in summary(self.out)["rows"] if row["error"]]
+        self.assertEqual([Path(row["input"]).name for row in wrong], [loop.name])
+        status, said = run(loop, "-o", self.folder / "alone.bvh", "--report", loop)
+        self.assertEqual(status, 2, said)
+        self.assertNotIn("Traceback", said)
+
+    def test_a_file_where_records_belong(self):
+        cut(self.into, 1, frames=60)
+        self.out.mkdir()
+        (self.out / ".footlock").write_text("mine")
+        status, said = self.run_all(jobs=1)
+        self.assertEqual(status, 1, said)
+        self.assertIn("is a folder that can be written to", summary(self.out)["rows"][0]["error"])
+        self.assertEqual((self.out / ".footlock").read_text(), "mine")
+
     def test_one_file_is_as_it_was(self):
         source = cut(self.into, 1)[0]
         for _ in range(2):
