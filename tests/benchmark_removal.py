@@ -90,17 +90,22 @@ def scaled(bvh, path, factor, target):
     return target
 
 
-def _fitted(bvh, path, labels_path, unit, target):
-    """The clip with its root fitted to the feet, by labels of a file or its own."""
+def opened(bvh, path):
+    """The BvhFile, the armature and the LegMap of a file, in an empty scene."""
     motion = bvh.read(path)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    armature, scene = bvh_armature.load(path, motion), bpy.context.scene
+    armature = bvh_armature.load(path, motion)
     legs = mapping.find(armature)
-    legs = replace(legs, carrier=bvh_armature.carrier(motion, legs))
+    return motion, armature, replace(legs, carrier=bvh_armature.carrier(motion, legs))
+
+
+def _fitted(bvh, path, labels_path, unit, target):
+    """The clip with its root fitted to the feet, by labels of a file or its own."""
+    motion, armature, legs = opened(bvh, path)
     known = None
     if labels_path is not None:
         known = label_files.read(labels_path, legs, len(motion.motion)) > contact_property.LEVEL
-    fit_root.fit(scene, armature, legs, unit, known)
+    fit_root.fit(bpy.context.scene, armature, legs, unit, known)
     bvh.write(target, bvh_armature.store(armature, motion, legs))
     return target
 

@@ -18,7 +18,6 @@ import os
 import sys
 import tempfile
 from contextlib import redirect_stdout
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -29,7 +28,7 @@ import measure
 import motions
 import numpy as np
 
-from footlock.rig import bvh, bvh_armature, controls, correction, mapping
+from footlock.rig import bvh, bvh_armature, controls, correction
 from footlock.rig import clip as reading
 from footlock.solvers import foot_lock, ground, knee_side, leg_chain
 
@@ -71,12 +70,8 @@ WAYS = {"naive": naive, "article, run time": at_run_time, "article, offline": of
 
 def written(source, labels, unit, way, target):
     """Correct a file in one of the ways."""
-    motion = bvh.read(source)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    armature, scene = bvh_armature.load(source, motion), bpy.context.scene
-    legs = mapping.find(armature)
-    legs = replace(legs, carrier=bvh_armature.carrier(motion, legs))
-    clip = reading.read(scene, armature, legs, unit, controls.of(armature, legs))
+    motion, armature, legs = benchmark_removal.opened(bvh, source)
+    clip = reading.read(bpy.context.scene, armature, legs, unit, controls.of(armature, legs))
     pose = clip.leg_pose()
     pelvis, toes, settings = way(clip, pose, labels)
     side = knee_side.side_vectors(pose, np.stack([clip.world_rotation(leg.shin) for leg in legs.legs], axis=1))

@@ -21,14 +21,13 @@ from mathutils import Vector
 
 MOMENTS = 4
 SIZE = 1200, 440
-# How thick what is drawn is, of demo's limbs; nothing above the hips.
+# The limbs that are drawn: nothing above the hips.
 _LEGS = ("HipJoint", "LeftHip", "RightHip", "Knee", "Ankle", "Toe")
 _PALE, _STRONG = (0.16, 0.18, 0.21), {"before": (0.8, 0.09, 0.03), "after": (0.01, 0.2, 0.6)}
 
 
 def main(folder):
-    footlock = demo.batch.load_package()
-    footlock.register()
+    demo.batch.load_package().register()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     armature = demo.figure_of(demo.walk(demo.SCENES["Too Fast"]))
     bpy.ops.footlock.detect_contacts()
