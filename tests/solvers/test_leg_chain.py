@@ -386,8 +386,8 @@ class Continuous(ChainCase):
             for settings in (DEFAULT, replace(DEFAULT, softening=0.03), replace(DEFAULT, max_pivot=0.0)):
                 for name, path in self.paths(pose).items():
                     with self.subTest(bend=bend, path=name, softening=settings.softening, pivot=settings.max_pivot):
-                        coarse = np.abs(np.diff(self.outputs(pose, side, path, 401, settings), axis=0)).max()
-                        fine = np.abs(np.diff(self.outputs(pose, side, path, 6401, settings), axis=0)).max()
+                        coarse = np.abs(np.diff(self.outputs(pose, side, path, 1001, settings), axis=0)).max()
+                        fine = np.abs(np.diff(self.outputs(pose, side, path, 16001, settings), axis=0)).max()
                         # A straight knee opens as a root does: a quarter, where what is smooth goes to a sixteenth.
                         # Nothing moves where a straight leg may neither stretch nor pivot, but for the rounding of
                         # arccos.
