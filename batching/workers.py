@@ -49,8 +49,7 @@ class _Worker:
             start = [bpy.app.binary_path, "--background", "--factory-startup", "--python", str(_SCRIPT), "--"]
         else:
             start = [sys.executable, str(_SCRIPT)]
-        # numpy's threads gain nothing on matrices as small as these, and would take the cores of the other processes.
-        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)}
+        environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)}
         # In a group of its own, so that Ctrl-C is for the run, which ends its workers.
         alone = (
             {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {"start_new_session": True}
