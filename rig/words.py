@@ -71,7 +71,6 @@ class Convention:
     foot: tuple
     toe: tuple
 
-    @lru_cache(maxsize=65536)
     def role(self, read):
         """The role that a name has, by the longest match of its last words; None without."""
         if read.helps:
