@@ -9,10 +9,12 @@ folder. Exit status: 0 all went well, 1 a clip failed (the others still come out
 
 import importlib.util
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
 
+STOPPED = 130
 ROOT = Path(__file__).resolve().parent
 
 
@@ -26,6 +28,10 @@ def load_package():
         spec.loader.exec_module(sys.modules["footlock"])
     return sys.modules["footlock"]
 
+
+if __name__ == "__main__":
+    # Blender takes a second to be loaded, and does not bear a KeyboardInterrupt meanwhile. Nothing is begun until then.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))
 
 load_package()
 

@@ -1,24 +1,30 @@
 """The batch over many clips: which it takes, by how many processes, what it does again and what it keeps."""
 
 import csv
+import io
 import json
 import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
+import time
 import unittest
+from contextlib import redirect_stderr
 from pathlib import Path
 from unittest import mock
 
 import bpy
 import clips
+import numpy as np
 from blender import batch_clips
-from blender.batch_clips import cut, unfinished
+from blender.batch_clips import ROOT, cut, unfinished
 from blender.test_batch import run
 
-from footlock.batching import command, command_line, inputs, records, workers
+from footlock.batching import command, command_line, inputs, records, stopping, workers
 from footlock.rig import whole_file
+from footlock.solvers import rotations
 
 try:
     import resource
@@ -301,6 +307,22 @@ class Runs(clips.InFolder):
         self.assertEqual((self.folder / "one.bvh").read_bytes(), (self.out / paths[0].name).read_bytes())
 
 
+# A program that runs another and is sent a SIGINT while that loads Blender.
+EARLY = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("bpy_types", "_bpy_types"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv[:1] = []
+runpy.run_path(sys.argv[0], run_name="__main__")
+print("not stopped")
+"""
+
+
 @unittest.skipUnless(POSIX, "signals and limits of POSIX")
 class Ends(clips.InFolder):
     """Runs that do not come to their end."""
@@ -335,6 +357,37 @@ class Ends(clips.InFolder):
         self.assertEqual(status, 0, said)
         self.assertGreaterEqual(summary(self.out)["skipped"], 1)
         self.assertEqual(len(contents(self.out)), 12)
+
+    @unittest.skipIf(bpy.app.binary_path, "this Blender is there before the program is")
+    def test_stopped_while_blender_is_loaded(self):
+        cut(self.into, 1)
+        self.folder.joinpath("early.py").write_text(EARLY)
+        command = [sys.executable, self.folder / "early.py", ROOT / "batch.py", self.into, "-o", self.out]
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (130, ""))
+        self.assertNotIn("not stopped", done.stdout)
+        self.assertFalse(self.out.exists())
+
+    def test_stopped_within_what_blender_calls(self):
+        """There Blender would print the exception as an error of that function, and go on."""
+        sent = []
+
+        @bpy.app.handlers.persistent
+        def handler(*_):
+            os.kill(os.getpid(), signal.SIGINT)
+            sent.append(None)
+
+        said = io.StringIO()
+        with stopping.Stop() as stop, redirect_stderr(said):
+            stop.raising = True
+            bpy.app.handlers.load_post.append(handler)
+            self.addCleanup(bpy.app.handlers.load_post.remove, handler)
+            clips.new_file()
+            self.assertEqual((len(sent), stop.asked, said.getvalue()), (1, True, ""))
+            end = time.monotonic() + 30.0
+            with self.assertRaises(stopping.Stopped):
+                while time.monotonic() < end:
+                    rotations.normalized(np.ones((100_000, 4)))
 
     def test_a_full_disk(self):
         """Files may not become larger than some bytes: whatever is cut off fails its clip, and nothing of it stays."""
