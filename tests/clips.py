@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from footlock.rig import bvh, compat
+from footlock.rig import curves as rig_curves
 
 DATA = Path(__file__).parent / "data"
 WALK = DATA / "cmu_131_01.bvh"
@@ -63,6 +64,21 @@ def repeated(frames, folder):
     path = Path(folder) / "long.bvh"
     bvh.write(path, walk.with_motion(rows[:frames]))
     return path
+
+
+def lengthen(armature, frames):
+    """The same in the action of an imported clip: the import of 30,000 frames would take 20 seconds."""
+    channels = curves(armature)
+    once = {key: rig_curves.keys(curve)[1] for key, curve in channels.items()}
+    rounds = np.arange(-(-frames // max(map(len, once.values()))))[:, None]
+    for (path, index), curve in channels.items():
+        step = 0.0
+        if path.endswith(".location"):  # along the bone's axes, and only over the floor
+            way = [once[path, axis][-1] - once[path, axis][0] for axis in range(3)]
+            rest = np.array(armature.data.bones[rig_curves.bone_and_property(path)[0]].matrix_local)[:3, :3]
+            step = (rest.T @ (rest @ way * (1.0, 1.0, 0.0)))[index]
+        values = (once[path, index] + step * rounds).ravel()[:frames]
+        rig_curves.write(curve, np.arange(1.0, frames + 1.0), values)
 
 
 def curves(owner):

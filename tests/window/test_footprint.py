@@ -49,34 +49,34 @@ def press(window, start, end=None):
     """The steps of a click, or of a drag."""
     move = window.window.event_simulate
     move(type="MOUSEMOVE", value="NOTHING", x=start[0], y=start[1])
-    yield 0.5
+    yield from window.settled()
     move(type="LEFTMOUSE", value="PRESS", x=start[0], y=start[1])
-    yield 0.3
+    yield from window.settled()
     for share in np.linspace(0.25, 1.0, 4) if end else ():
         x, y = (int(a + share * (b - a)) for a, b in zip(start, end, strict=True))
         move(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
-        yield 0.3
+        yield from window.settled()
     if end:
         window.shot("dragged")
     move(type="LEFTMOUSE", value="RELEASE", x=(end or start)[0], y=(end or start)[1])
-    yield 0.5
+    yield from window.settled()
 
 
 def steps(window):
     """The test. Yields the seconds until it goes on."""
-    armature = overlay_test.import_walk(buttons.CLIP)
+    armature = overlay_test.import_walk()
     name = armature.name
     bpy.ops.footlock.detect_contacts()
     bpy.ops.footlock.remove_sliding()
     bpy.ops.ed.undo_push(message="Corrected")
-    yield 1.5
+    yield from window.settled()
     armature, made = shown()
     index = len(made.prints) // 2
     leg, first, last = int(made.prints.leg[index]), made.prints.first[index], made.prints.last[index]
     overlay_test.look(window, tuple(made.prints.toe[index]), 3.0)
     window.area.spaces.active.show_region_ui = False
     bpy.context.scene.frame_set(int(last) + 40)  # the character is out of the way
-    yield 1.5
+    yield from window.settled()
     frame = float(0.5 * (first + last))
     place, before = pixel(window, made.prints.outline[index].mean(axis=0)), toe(armature, leg, frame)
 
@@ -91,10 +91,7 @@ def steps(window):
 
     keys = buttons.keys()
     yield from press(window, place, (place[0] + FAR[0], place[1] + FAR[1]))
-    yield 1.0
-    while buttons.long_work_is_running():
-        yield 0.2
-    yield 1.0
+    yield from window.settled()
     window.shot("moved")
     armature = bpy.data.objects[name]
     after = [toe(armature, leg, one) for one in np.linspace(first, last, 5)]

@@ -56,7 +56,7 @@ def played(window, names):
     """Play a hundred frames and return what was shown of them."""
     scene = bpy.context.scene
     scene.frame_set(1)
-    yield 0.5
+    yield from window.settled()
     shown = Shown(names)
     play(window)
     start = time.monotonic()
@@ -65,7 +65,7 @@ def played(window, names):
     print(f"{scene.frame_current} frames in {time.monotonic() - start:.1f} s", flush=True)
     play(window)
     shown.remove()
-    yield 0.5
+    yield from window.settled()
     return shown.toes
 
 
@@ -102,16 +102,16 @@ def steps(window):
     contacts = [[(first + late, stop) for first, stop in runs(labels[:, leg]) + 1] for leg in range(2)]
     names = [leg.toe for leg in legs.legs]
     scene.frame_set(70)
-    yield 1.0
+    yield from window.settled()
     keys, before = test_buttons.keys(), pose()
     there = [len(getattr(bpy.app.handlers, name)) for name in ("frame_change_pre", "frame_change_post")]
 
     sliding = yield from played(window, names)
     scene.frame_set(70)
-    yield 0.5
+    yield from window.settled()
     yield from window.click(TOGGLE)
     window.leave()
-    yield 0.5
+    yield from window.settled()
     window.shot("live_on")
     assert live.is_on(test_buttons.armature()), "the click did not switch it on"
     standing = yield from played(window, names)
@@ -123,10 +123,10 @@ def steps(window):
     assert test_buttons.keys() == keys, "a key has changed"
 
     scene.frame_set(70)
-    yield 0.5
+    yield from window.settled()
     yield from window.click(TOGGLE)
     window.leave()
-    yield 0.5
+    yield from window.settled()
     window.shot("live_off")
     assert not live.is_on(test_buttons.armature())
     assert pose() == before and test_buttons.keys() == keys

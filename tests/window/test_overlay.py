@@ -8,7 +8,6 @@ overlay must be in them, and gone where it is switched off. Prints milliseconds 
 
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from unittest import mock
@@ -64,13 +63,17 @@ def look(window, around, distance, turn=(0.74, 0.42, 0.24, 0.46)):
     view.view_location, view.view_distance = around, distance
 
 
-def import_walk(path, factor=1.25):
-    """The walk with its root too fast, at the clip's own frame rate."""
+def import_walk(frames=None, factor=1.25):
+    """The walk with its root too fast, at the clip's own frame rate; repeated to some number of frames."""
+    import clips
+
     from footlock.rig import clip, correction, mapping
 
-    bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True)
+    bpy.ops.import_anim.bvh(filepath=str(buttons.CLIP), update_scene_fps=True)
     armature = bpy.context.object
     scene = bpy.context.scene
+    if frames:
+        clips.lengthen(armature, frames)
     correction.scale_travel(armature, clip.read(scene, armature, mapping.of(armature)), factor)
     return armature
 
@@ -79,7 +82,7 @@ def steps(window):
     """The test. Yields the seconds until it goes on."""
     for ob in list(bpy.data.objects):
         bpy.data.objects.remove(ob)
-    armature = import_walk(buttons.CLIP)
+    armature = import_walk()
     armature.show_in_front = False
     scene = bpy.context.scene
     scene.frame_set(300)
@@ -91,9 +94,9 @@ def steps(window):
     space.show_region_header = space.show_region_tool_header = space.show_region_toolbar = False
     middle = armature.matrix_world @ armature.pose.bones["Hips"].head
     look(window, (middle.x, middle.y, 0.3), 4.5)
-    yield 1.0
+    yield from window.settled()
     bpy.ops.footlock.detect_contacts()
-    yield 1.5
+    yield from window.settled()
     before = Screen(window, "before", window.area)
     for name in ("free", "sliding"):
         count = before.count(getattr(settings, name))
@@ -101,7 +104,7 @@ def steps(window):
         assert count > SEEN, f"nothing is {name} before the sliding is removed"
 
     bpy.ops.footlock.remove_sliding()
-    yield 1.5
+    yield from window.settled()
     after = Screen(window, "after", window.area)
     for name, least, most in (("free", SEEN, np.inf), ("sliding", -1, NONE)):
         count = after.count(getattr(settings, name))
@@ -112,26 +115,26 @@ def steps(window):
     settings.reach = 90
     print_ = selected_print(armature)
     armature.footlock_selected.leg, armature.footlock_selected.frame = print_
-    yield 1.0
+    yield from window.settled()
     Screen(window, "ghost_selected_and_range", window.area)
     settings.ghost, settings.reach, armature.footlock_selected.leg = False, 0, -1
 
     window.area.spaces.active.overlay.show_overlays = False
-    yield 1.0
+    yield from window.settled()
     off = Screen(window, "overlays_off", window.area)
     assert off.count(settings.free) < NONE, "it does not follow the switch of the viewport's overlays"
     window.area.spaces.active.overlay.show_overlays = True
     settings.show = False
-    yield 1.0
+    yield from window.settled()
     assert Screen(window, "own_switch_off", window.area).count(settings.free) < NONE
     settings.show = True
     armature.hide_set(True)
-    yield 1.0
+    yield from window.settled()
     assert Screen(window, "hidden", window.area).count(settings.free) < NONE, "that of a hidden armature is shown"
     armature.hide_set(False)
     bpy.context.view_layer.objects.active = armature
     armature.location.x += 0.5
-    yield 1.0
+    yield from window.settled()
     assert Screen(window, "moved", window.area).count(settings.free) > SEEN
     armature.location.x -= 0.5
 
@@ -140,14 +143,14 @@ def steps(window):
     sheet = window.area
     sheet.type = "DOPESHEET_EDITOR"
     sheet.spaces.active.mode = "ACTION"
-    yield 1.0
+    yield from window.settled()
     region = next(region for region in sheet.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=window.window, area=sheet, region=region):
         bpy.ops.action.view_all()
-    yield 1.5
+    yield from window.settled()
     for switch, name in ((True, "bars"), (False, "bars_off")):
         settings.bars = switch
-        yield 1.0
+        yield from window.settled()
         for area in (timeline, sheet):
             shown = Screen(window, f"{name}_{area.spaces.active.mode.lower()}", area)
             for side in ("left", "right"):
@@ -160,7 +163,7 @@ def steps(window):
     folders = [Path(folder) for folder in bpy.utils.preset_paths("interface_theme")]
     theme = next(path for folder in folders if (path := folder / "Blender_Light.xml").exists())
     bpy.ops.script.execute_preset(filepath=str(theme), menu_idname="USERPREF_MT_interface_theme_presets")
-    yield 1.5
+    yield from window.settled()
     light = Screen(window, "light", window.area)
     assert light.count(settings.free) > SEEN
 
@@ -182,12 +185,9 @@ def selected_print(armature):
 
 def timed(window):
     """Prints the milliseconds that a redraw takes, and of these the overlay, at many frames."""
-    import clips
-
     from footlock.ui import overlay, timeline_bars
 
-    with tempfile.TemporaryDirectory() as folder:
-        armature = import_walk(clips.repeated(FRAMES, folder))
+    armature = import_walk(FRAMES)
     bpy.ops.footlock.detect_contacts()
     bpy.ops.footlock.remove_sliding()
     assert len(trails_of(armature).frames) == FRAMES
@@ -211,7 +211,7 @@ def timed(window):
     there = armature.matrix_world @ armature.pose.bones["Hips"].head
     for what, centre, distance in (("all of it in view", (0.0, -20.0, 0.0), 60.0), ("a walk in view", there, 4.5)):
         look(window, centre, distance)
-        yield 1.0
+        yield from window.settled()
         Screen(window, f"long_{distance:.0f}", window.area)
         redraw(window, 3)
         spent.clear()

@@ -29,7 +29,7 @@ def steps(window):
     bpy.ops.footlock.remove_sliding("EXEC_DEFAULT", True)
     armature().data.footlock.result_action = ""  # what stands above the list is not of this test
     bpy.ops.ed.undo_push(message="Removed")
-    yield 1.5
+    yield from window.settled()
     window.shot("listed")
     view = bpy.context.window_manager.footlock_report
     assert view.index == -1
