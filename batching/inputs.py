@@ -84,8 +84,10 @@ def _found(p, options):
         elif path.is_dir():
             base, files = path, _inside(path)
         else:
+            if path.suffix.lower() not in KINDS and not path.exists():
+                p.error(f"“{path}” does not exist: check how it is written")
             if path.suffix.lower() not in KINDS:
-                p.error(f"“{path}” is none of {', '.join(KINDS)}")
+                p.error(f"“{path}” is none of {', '.join(KINDS)}: export the clip as one of these")
             found.append((path, Path(path.name)))
             seen.add(found[-1])
             continue
@@ -94,7 +96,7 @@ def _found(p, options):
             # What came out earlier is not taken again.
             files = [file for file in files if not _is_in(file, options.output)]
         if not files:
-            p.error(f"“{given}” has no {', '.join(KINDS[:-1])} or {KINDS[-1]} file")
+            p.error(f"“{given}” has no {', '.join(KINDS[:-1])} or {KINDS[-1]} file: name another folder or pattern")
         # Patterns and folders may overlap; a file that is named twice is an error, further on.
         found += [one for file in files if (one := (file, file.relative_to(base))) not in seen]
         seen.update(found)
@@ -144,6 +146,8 @@ def _check(p, options, made):
             p.error(f"“{clip.source}” comes out as {clip.source.suffix} or .blend, and “{clip.target}” is neither")
         if clip.target.exists() and clip.source.exists() and clip.target.samefile(clip.source):
             p.error(f"“{clip.target}” is the input itself: choose another output")
+    if options.frames and options.frames[1] < options.frames[0]:
+        p.error("--frames ends before it starts: give the first frame and then the last")
     if options.method == "runtime" and any(getattr(options, name) not in (None, False) for name in _OFFLINE_ONLY):
         p.error("floors, frames, pins, loops, --stretch and which keys are for --method offline: leave them out")
     if any(getattr(options, name) for name in _BLEND_ONLY) and any(

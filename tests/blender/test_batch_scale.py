@@ -106,18 +106,21 @@ class Inputs(clips.InFolder):
         empty = self.folder / "empty"
         empty.mkdir()
         out = self.folder / "out"
-        for arguments in (
-            (empty, "-o", out),
-            (self.folder / "no*.bvh", "-o", out),
-            (self.into / "a.bvh", "-o", out, "--part", "3/2"),
-            (self.into / "a.bvh", "-o", out, "--part", "0/2"),
-            (self.into / "a.bvh", "-o", out, "--jobs", "0"),
-            (self.into, self.into / "walks", "-o", self.into / "a.bvh"),
-            (self.into, "-o", self.into),
+        for wanted, *arguments in (
+            ("name another folder", empty, "-o", out),
+            ("name another folder", self.folder / "no*.bvh", "-o", out),
+            ("“typo” does not exist", "typo", "-o", out),
+            ("3/2 is not like", self.into / "a.bvh", "-o", out, "--part", "3/2"),
+            ("0/2 is not like", self.into / "a.bvh", "-o", out, "--part", "0/2"),
+            ("0 is not between", self.into / "a.bvh", "-o", out, "--jobs", "0"),
+            ("choose another output", self.into, self.into / "walks", "-o", self.into / "a.bvh"),
+            ("is the input itself", self.into, "-o", self.into),
+            ("ends before it starts", self.into, "-o", out, "--frames", "40", "10"),
         ):
             with self.subTest(arguments):
                 status, said = run(*arguments)
                 self.assertEqual(status, 2, said)
+                self.assertIn(wanted, said)
         self.assertFalse(out.exists())
 
 
