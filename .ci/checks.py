@@ -56,6 +56,8 @@ class Checks:
         for suite in DEBIAN:
             self.lanes.fetch(f"debian {suite}", lambda log, suite=suite: self._debian(log, suite))
             self._add(f"Debian {suite}", self._debian_suite, f"debian {suite}", suite)
+        for suite in DEBIAN:
+            self._add(f"window of Debian {suite}", self._window, f"debian {suite}", suite)
         self._add("solvers without Blender", self._solvers, "numpy")
         for suite in DEBIAN:
             self._add(f"installed on Debian {suite}", self._installed, f"debian {suite}", suite)
@@ -68,8 +70,6 @@ class Checks:
         )
         self._add("without Blender: a failing test is seen", self._python_failure_seen, "numpy")
         self._add("executable: a failing test is seen", self._executable_failure_seen, "debian trixie")
-        for suite in DEBIAN:
-            self._add(f"window of Debian {suite}", self._window, f"debian {suite}", suite, alone=True)
 
     def closing(self):
         """What has to hold over all jobs, as Results."""
@@ -79,8 +79,8 @@ class Checks:
         if not any(kind.startswith("executable") for kind in self.blenders):
             yield Result(failed=1, line="FAILED  no executable of Blender ran all tests")
 
-    def _add(self, name, function, needs, *arguments, alone=False, after=None):
-        self.lanes.add(Job(name, lambda job: function(job, *arguments), needs, alone, after))
+    def _add(self, name, function, needs, *arguments, after=None):
+        self.lanes.add(Job(name, lambda job: function(job, *arguments), needs, after))
 
     # What is fetched. Each returns what the jobs get that need it.
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs side by side: a lane for each of two cores, and beside them one that fetches what jobs need.
 
-A job that has to be fast, as one with windows, is ``alone``: it comes when all others have ended, and has both cores.
 Each process has a time limit, and what it started ends with it, also when the run is stopped.
 """
 
@@ -49,7 +48,6 @@ class Job:
     name: str
     function: Callable
     needs: str | None = None
-    alone: bool = False
     after: str | None = None
     given: str = ""
     log: object = field(default=None, repr=False)
@@ -66,7 +64,6 @@ class Lanes:
         self._optional = frozenset(optional)
         self._waiting, self._fetches = [], []
         self._fetched, self._missing, self._ended = {}, {}, set()
-        self._busy = 0
         self._changed = threading.Condition()
 
     def fetch(self, name, function):
@@ -144,7 +141,6 @@ class Lanes:
                     print(line)
                     self.results.append(Result(result.passed, result.failed, line))
                     self._ended.add(job.name)
-                    self._busy -= 1
                     self._changed.notify_all()
 
     def _result(self, job):
@@ -162,14 +158,10 @@ class Lanes:
             while True:
                 if not self._waiting or _stopped.is_set():
                     return None
-                last = all(job.alone for job in self._waiting)
                 for job in self._waiting:
                     there = job.needs is None or job.needs in self._fetched or job.needs in self._missing
-                    if job.alone and (self._busy or not last):
-                        continue
                     if there and (job.after is None or job.after in self._ended):
                         self._waiting.remove(job)
-                        self._busy += 1
                         return job
                 self._changed.wait(1.0)
 

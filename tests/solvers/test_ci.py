@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 import unittest
-from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -44,9 +43,9 @@ def worked(jobs, fetches=(), optional=()):
     return made
 
 
-def code(text, limit=60.0):
+def code(text, limit=60.0, grace=1.0):
     """The Done of a Python that runs some code."""
-    with mock.patch.object(lanes, "LIMIT", limit), mock.patch.object(lanes, "GRACE", 1.0):
+    with mock.patch.object(lanes, "LIMIT", limit), mock.patch.object(lanes, "GRACE", grace):
         return lanes.call([PYTHON, "-c", text], io.StringIO(), dict(os.environ))
 
 
@@ -76,7 +75,9 @@ class TestProcesses(unittest.TestCase):
             f"print(subprocess.Popen([sys.executable, '-c', {child!r}]).pid, flush=True)\ntime.sleep(600)"
         )
         start = time.monotonic()
-        done = code(text, limit=3.0)
+        done = code(text, limit=0.5, grace=0.2)
+        if not done.text:  # a machine so slow that not even the child had begun
+            done = code(text, limit=20.0)
         self.assertLess(time.monotonic() - start, 60.0)
         self.assertRegex(done.ending, "stopped after")
         self.assertNotEqual(done.status, 0)
@@ -155,8 +156,7 @@ class TestLanes(unittest.TestCase):
         self.assertEqual((len(tries), made.results[0].passed), (2, 1))
 
     def test_order(self):
-        """Others beside each other, one after another where that is wanted, and those that are alone after all of
-        them."""
+        """Beside each other, and one after another where that is wanted."""
         spans = {}
 
         def timed(job):
@@ -166,15 +166,12 @@ class TestLanes(unittest.TestCase):
             return lanes.Result(1)
 
         jobs = [
-            lanes.Job("last", timed, after="first"), lanes.Job("first window", timed, alone=True),
-            lanes.Job("second window", timed, alone=True), lanes.Job("first", timed), lanes.Job("beside", timed),
+            lanes.Job("last", timed, after="first"), lanes.Job("first", timed), lanes.Job("beside", timed),
         ]  # fmt: skip
         worked(jobs)
         self.assertLess(spans["beside"][0], spans["first"][1])
         self.assertLess(spans["first"][0], spans["beside"][1])
         self.assertLessEqual(spans["first"][1], spans["last"][0])
-        ends = [spans[name] for name in ("last", "first window", "second window")]
-        self.assertTrue(all(one[1] <= other[0] for one, other in pairwise(ends)), ends)
 
 
 class TestJudging(unittest.TestCase):

@@ -25,7 +25,7 @@ CLIP = ROOT / "tests" / "data" / "cmu_131_01.bvh"
 # Pixels from the top of the sidebar's region to the middle of each button, at a resolution scale of 1: the panel's
 # header, three lines that say what is worked on (one where there is no armature), the buttons, and what was found.
 DETECT, REMOVE, FIT, DETECT_WITHOUT_ARMATURE = 113, 148, 194, 73
-LIMIT = 90.0  # seconds
+LIMIT = 180.0  # seconds
 # When so many rounds of Blender's loop of events, notices and drawing have brought nothing more to do, all is there to
 # be seen. Counted, since how long a round takes depends on the machine; seconds are the least that one takes.
 ROUNDS, ROUND = 8, 0.02
