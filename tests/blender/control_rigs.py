@@ -82,9 +82,9 @@ def _key_place(rig, name, offset):
     rigs.key(rig, bone.path_from_id("location"), offset @ np.array(axes), 1.0 + np.arange(FRAMES), group=name)
 
 
-def same_in_fk(rig, pairs):
-    """Key FK controls so that they hold the bones where the rig has them now. pairs: (control, bone that follows it),
-    from the hip down."""
+def turns_in_fk(rig, pairs):
+    """How FK controls turn that hold the bones where the rig has them now: the quaternions (frames, 4) of each. pairs:
+    (control, bone that follows it), from the hip down."""
     scene, frames = bpy.context.scene, 1.0 + np.arange(FRAMES)
     places = {control: [] for control, _ in pairs}
     for frame in frames:
@@ -100,9 +100,14 @@ def same_in_fk(rig, pairs):
             bpy.context.view_layer.update()
             turn = bone.rotation_quaternion.copy()
             turns[control].append(-turn if turns[control] and turn.dot(turns[control][-1]) < 0.0 else turn)
+    return {control: np.array(rows) for control, rows in turns.items()}
+
+
+def key_turns(rig, turns):
+    """Key controls as ``turns_in_fk`` has them."""
     for control, rows in turns.items():
         path = rig.pose.bones[control].path_from_id("rotation_quaternion")
-        rigs.key(rig, path, np.array(rows), frames, group=control)
+        rigs.key(rig, path, rows, 1.0 + np.arange(FRAMES), group=control)
 
 
 def built(*, foot="copies", roll=False, pole=True, parented=False, copied=False):

@@ -74,7 +74,7 @@ class CorrectionCase(unittest.TestCase):
         clip = reading.read(self.scene, armature, legs, unit, driven_by)
         before = rigs.evaluated(armature, clip.frames, names)
         held = rigs.dump(armature)
-        channels = {name: self.rotation(armature, name, clip.frames) for name in names}
+        channels = self.rotations(armature, names, clip.frames)
         modes = [bone.rotation_mode for bone in armature.pose.bones]
         pelvis, solution = random_correction(clip, still=still, shift=shift, turn=turn)
 
@@ -97,22 +97,25 @@ class CorrectionCase(unittest.TestCase):
             worst = np.unravel_index(off.argmax(), off.shape)
             self.assertLess(off.max(), tolerance, f"joint {worst[1]} of {bones} in frame index {worst[0]}")
             at += len(bones)
-        for name, old in channels.items():
-            self.no_new_jumps(armature, name, old, clip.frames)
+        for name, new in self.rotations(armature, names, clip.frames).items():
+            self.no_new_jumps(armature, name, channels[name], new)
         return clip
 
     def rotation(self, armature, name, frames):
         """The values (n, components) of a bone's rotation channel as Blender evaluates them."""
-        pose_bone = armature.pose.bones[name]
-        prop = reading.rotation_property(pose_bone)
-        rows = []
+        return self.rotations(armature, [name], frames)[name]
+
+    def rotations(self, armature, names, frames):
+        """The same of several bones, by name."""
+        bones = [(name, armature.pose.bones[name]) for name in names]
+        rows = {name: [] for name in names}
         for frame in frames:
             rigs.set_frame(self.scene, frame)
-            rows.append(tuple(getattr(pose_bone, prop)))
-        return np.array(rows)
+            for name, bone in bones:
+                rows[name].append(tuple(getattr(bone, reading.rotation_property(bone))))
+        return {name: np.array(values) for name, values in rows.items()}
 
-    def no_new_jumps(self, armature, name, old, frames):
-        new = self.rotation(armature, name, frames)
+    def no_new_jumps(self, armature, name, old, new):
         mode = armature.pose.bones[name].rotation_mode
         if mode == "QUATERNION":
             flipped = (neighbours(new) < 0.0) & (neighbours(old) > 0.0)

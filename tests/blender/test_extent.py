@@ -14,20 +14,30 @@ from footlock.rig import compat, contact_property, correction, mapping
 from footlock.solvers import foot_skate
 from footlock.solvers.errors import FootlockError
 
+# Types of handles that stay where somebody puts them.
+FREE, ALIGNED = 0, 3
+
 
 def all_keys(armature):
     """Every number of every key, by (path, index); handles where Blender does not place them by itself."""
 
-    def of(key):
+    def of(points):
+        def read(name, width=1, kind=np.int32):
+            values = np.empty(width * len(points), kind)
+            points.foreach_get(name, values)
+            return values.reshape(len(points), width)
+
+        sides = "left", "right"
+        kinds = [read(f"handle_{side}_type") for side in sides]
         handles = [
-            tuple(handle)
-            for handle, kind in ((key.handle_left, key.handle_left_type), (key.handle_right, key.handle_right_type))
-            if kind in ("FREE", "ALIGNED")
+            np.where((kind == FREE) | (kind == ALIGNED), read(f"handle_{side}", 2, np.float32), 0.0)
+            for side, kind in zip(sides, kinds, strict=True)
         ]
-        return (*key.co, key.interpolation, key.easing, key.handle_left_type, key.handle_right_type, key.type, *handles)
+        columns = (read("co", 2, np.float32), read("interpolation"), read("easing"), *kinds, read("type"), *handles)
+        return list(map(tuple, np.hstack(columns).tolist()))
 
     curves = compat.fcurves(armature)
-    return {(curve.data_path, curve.array_index): [of(key) for key in curve.keyframe_points] for curve in curves}
+    return {(curve.data_path, curve.array_index): of(curve.keyframe_points) for curve in curves}
 
 
 def kept(before, after):

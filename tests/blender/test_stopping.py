@@ -20,6 +20,8 @@ from footlock.rig import compat, contact_property, correction, curves, mapping, 
 # A walk just long enough to have a contact of each foot.
 FRAMES = np.arange(1.0, 31.0)
 CONTROL_FRAMES = 13
+# Where a work may be stopped at each of many steps a Blender does so at every third, and others at those between.
+BETWEEN = (10 * bpy.app.version[0] + bpy.app.version[1]) % 3
 
 
 def labels():
@@ -157,7 +159,7 @@ class StoppingCase(unittest.TestCase):
         go on to the end, once with jobs in a thread and once at once, which gives the same keys."""
         armature = make()
         before = state()
-        count, writes, found = first, first > 0, []
+        count, writes, found = first + BETWEEN, first > 0, []
         while True:
             # Until something is written, only the frame has to be put back.
             count += every if writes else 11
@@ -191,7 +193,7 @@ class RemoveSliding(StoppingCase):
         return steps
 
     def test_in_place(self):
-        self.check(walker, self.removing(), least=100, every=1)
+        self.check(walker, self.removing(), least=100, every=3)
 
     def test_of_reduced_keys_in_a_range(self):
         self.check(walker, self.removing(key_tolerance=1e-3, span=(8, 26)))
@@ -259,7 +261,7 @@ class RemoveSliding(StoppingCase):
         self.check(tweaked, self.removing())
 
     def test_a_control_rig(self):
-        self.check(control_rig, self.removing(), least=100, every=1)
+        self.check(control_rig, self.removing(), least=100, every=3)
 
     def test_a_new_action_of_a_control_rig(self):
         self.check(control_rig, self.removing(result=results.NEW), least=100)
