@@ -3,6 +3,7 @@ truth is known, and what must not matter."""
 
 import unittest
 from dataclasses import replace
+from functools import cache
 
 import motions
 import numpy as np
@@ -27,12 +28,19 @@ BARS = {
     "at 0.5 m": 0.95,
 }
 RATES = (24.0, 25.0, 29.97, 30.0, 60.0, 100.0, 120.0)
+load = cache(motions.load)
 
 
 def detect(motion, **settings):
     return auto_contacts.detect(
         motion.toes, motion.hips, motion.root, motion.leg_lengths, motion.rate, auto_contacts.AutoSettings(**settings)
     )
+
+
+@cache
+def made():
+    """The made clips: (name, Motion, contacts of each leg, labels that are found)."""
+    return [(*clip, detect(clip[1]).labels) for clip in motions.synthetic()]
 
 
 def cut(motion, frame, step):
@@ -66,7 +74,7 @@ class Recorded(unittest.TestCase):
 
     def test_every_condition(self):
         for name in motions.CLIPS:
-            source = motions.load(name).at_rate(motions.TRUTH_RATE)
+            source = load(name).at_rate(motions.TRUTH_RATE)
             wanted = motions.truth(source)
             for condition, motion in motions.conditions(source):
                 with self.subTest(clip=name, condition=condition):
@@ -78,14 +86,14 @@ class Recorded(unittest.TestCase):
         """A floor at 0.5 m gives the very labels."""
         for name in motions.CLIPS:
             with self.subTest(clip=name):
-                source = motions.load(name).at_rate(60.0)
+                source = load(name).at_rate(60.0)
                 low, high = detect(source), detect(source.moved(lambda points: points + np.array([0.0, 0.0, 0.5])))
                 np.testing.assert_array_equal(low.labels, high.labels)
                 np.testing.assert_allclose(high.ground, low.ground + 0.5)
 
     def test_faster_than_it_was_recorded(self):
         """A walk at one and a half times its speed, with its root too far."""
-        source = motions.load("cmu_12_01")
+        source = load("cmu_12_01")
         source = replace(source, rate=1.5 * source.rate).at_rate(60.0)
         wanted = motions.truth(source)
         for factor, least in ((1.0, 0.95), (1.5, 0.93), (0.0, 0.9)):
@@ -95,7 +103,7 @@ class Recorded(unittest.TestCase):
     def test_a_cut_splits_the_contact(self):
         """Half a metre in the middle of each stance: no contact goes across, and both sides of it are still found."""
         for name in motions.CLIPS:
-            source = motions.load(name).at_rate(60.0)
+            source = load(name).at_rate(60.0)
             whole = detect(source).labels
             stances = [
                 (leg, start, stop)
@@ -115,23 +123,23 @@ class Recorded(unittest.TestCase):
 
 class Made(unittest.TestCase):
     def test_how_many_contacts_each_leg_has(self):
-        for name, motion, wanted in motions.synthetic():
+        for name, _, wanted, labels in made():
             with self.subTest(name):
-                self.assertEqual(counts(detect(motion).labels), wanted)
+                self.assertEqual(counts(labels), wanted)
 
     def test_a_foot_that_stands_is_planted_all_the_time(self):
         """Noise neither breaks a stance nor hides it."""
-        for name, motion, _ in motions.synthetic():
+        for name, _, _, labels in made():
             if name.startswith("stands with"):
                 with self.subTest(name):
-                    self.assertGreater(detect(motion).labels.mean(), 0.97)
+                    self.assertGreater(labels.mean(), 0.97)
 
     def test_hops_are_where_they_are(self):
         """Each contact of 0.3 s within a frame or two."""
-        for name, motion, _ in motions.synthetic():
+        for name, _, _, labels in made():
             if name.startswith("hops"):
                 with self.subTest(name):
-                    for i, (start, stop) in enumerate(contacts.runs(detect(motion).labels[:, 0])):
+                    for i, (start, stop) in enumerate(contacts.runs(labels[:, 0])):
                         self.assertAlmostEqual(start, 36 * i, delta=2)
                         self.assertAlmostEqual(stop, min(36 * i + 19, 181), delta=2)
 
@@ -159,7 +167,7 @@ class Made(unittest.TestCase):
 
     def test_no_contact_goes_across_a_cut(self):
         """Two takes glued together, standing in both."""
-        motion = next(motion for name, motion, _ in motions.synthetic() if name == "stands with 1 mm of noise")
+        motion = next(motion for name, motion, *_ in made() if name == "stands with 1 mm of noise")
         for step in (0.05, 0.3, 0.5, 2.0):
             glued = cut(motion, 90, (step, 0.5 * step, 0.0))
             for rate in (24.0, 30.0, 60.0, 120.0):
@@ -189,14 +197,14 @@ class Rates(unittest.TestCase):
                     self.assertLessEqual(np.abs(own - at_sixty).max(), 1.0 / 24.0)
 
     def test_contacts_are_the_same_at_every_rate(self):
-        source = motions.load("cmu_12_01")
+        source = load("cmu_12_01")
         for factor in (1.0, 1.25):
             self.check(motions.root_scaled(source, factor), 0.0)
 
     def test_in_place_and_in_jumps(self):
         """Edges here lie midway between two frames: the frame after them alone is up to a 24th of a second late."""
         for name, factor in (("cmu_12_01", 0.0), ("cmu_01_01", 1.25)):
-            self.check(motions.root_scaled(motions.load(name), factor), 0.5)
+            self.check(motions.root_scaled(load(name), factor), 0.5)
 
     def test_noise_does_not_split_a_stance(self):
         """10 mm at every rate, ten draws each."""
@@ -211,7 +219,7 @@ class Rates(unittest.TestCase):
 
     def test_thirds_of_frames(self):
         """An action keyed on thirds, 72 Hz at 24 fps."""
-        source = motions.root_scaled(motions.load("cmu_12_01"), 1.25)
+        source = motions.root_scaled(load("cmu_12_01"), 1.25)
         fine, whole = detect(source.at_rate(72.0)).labels[::3], detect(source.at_rate(24.0)).labels
         self.assertGreater((fine[: len(whole)] == whole[: len(fine)]).mean(), 0.97)
 
@@ -219,9 +227,10 @@ class Rates(unittest.TestCase):
 class Indifferent(unittest.TestCase):
     """What must not change a label."""
 
-    def setUp(self):
-        self.motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(60.0), 1.5)
-        self.labels = detect(self.motion).labels
+    @classmethod
+    def setUpClass(cls):
+        cls.motion = motions.root_scaled(load("cmu_12_01").at_rate(60.0), 1.5)
+        cls.labels = detect(cls.motion).labels
 
     def check(self, change):
         np.testing.assert_array_equal(detect(self.motion.moved(change)).labels, self.labels)
@@ -232,7 +241,7 @@ class Indifferent(unittest.TestCase):
     def test_how_small_it_is(self):
         """Legs of 8 to 40 cm: the labels of the grown character, its speeds and heights as small as it is."""
         for name in motions.CLIPS:
-            motion = motions.root_scaled(motions.load(name).at_rate(60.0), 1.25)
+            motion = motions.root_scaled(load(name).at_rate(60.0), 1.25)
             labels = detect(motion).labels
             for size in (0.1, 0.4):
                 with self.subTest(clip=name, size=size):
@@ -266,7 +275,7 @@ class Indifferent(unittest.TestCase):
 class Result(unittest.TestCase):
     def test_speed_and_height_are_over_the_floor(self):
         """On a floor that moves with the root, known here: the toes' own velocity less a third of the root's."""
-        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(60.0), 1.5)
+        motion = motions.root_scaled(load("cmu_12_01").at_rate(60.0), 1.5)
         found = detect(motion)
         feet = np.gradient(motion.toes, axis=0) * 60.0
         root = np.gradient(motion.root, axis=0)[:, None] * 60.0
@@ -295,7 +304,7 @@ class Result(unittest.TestCase):
                                 self.assertTrue(np.isfinite(values).all())
 
     def test_arguments_are_left_alone(self):
-        motion = motions.noisy(motions.load("cmu_12_01").at_rate(30.0), 0.005)
+        motion = motions.noisy(load("cmu_12_01").at_rate(30.0), 0.005)
         arrays = (motion.toes, motion.hips, motion.root, motion.leg_lengths)
         for array in arrays:
             array.setflags(write=False)
@@ -328,7 +337,7 @@ class Result(unittest.TestCase):
 
     def test_settings(self):
         """A higher level finds more, a lower height less, and short contacts are dropped."""
-        motion = motions.load("cmu_131_01").at_rate(60.0)
+        motion = load("cmu_131_01").at_rate(60.0)
         shares = [detect(motion, enter=enter, leave=enter + 0.03).labels.mean() for enter in (0.1, 0.25, 0.6)]
         self.assertTrue(shares[0] < shares[1] < shares[2], shares)
         self.assertLess(detect(motion, height=0.02).labels.mean(), 0.8 * shares[1])
@@ -354,7 +363,7 @@ class Noise(unittest.TestCase):
         """Mean of ten draws: a clip of four seconds has too few frames for one to say more than a quarter."""
         for name in motions.CLIPS:
             for rate in (30.0, 60.0, 120.0):
-                toes = motions.load(name).at_rate(rate).toes
+                toes = load(name).at_rate(rate).toes
                 for deviation in (0.003, 0.01):
                     with self.subTest(clip=name, rate=rate, deviation=deviation):
                         rng = np.random.default_rng(3)
@@ -364,11 +373,11 @@ class Noise(unittest.TestCase):
 
     def test_recorded_motion_has_hardly_any(self):
         for name in motions.CLIPS:
-            self.assertLess(auto_contacts.noise(motions.load(name).at_rate(60.0).toes).max(), 0.0006)
+            self.assertLess(auto_contacts.noise(load(name).at_rate(60.0).toes).max(), 0.0006)
 
     def test_one_leg_only(self):
         rng = np.random.default_rng(4)
-        toes = motions.load("cmu_12_01").at_rate(60.0).toes.copy()
+        toes = load("cmu_12_01").at_rate(60.0).toes.copy()
         still = toes.copy()
         toes[:, 1] += rng.normal(0.0, 0.01, toes[:, 1].shape)
         smooth = auto_contacts.steadied(toes, 60.0)

@@ -12,12 +12,13 @@ from footlock.solvers.slide_removal import Terms
 RATE = 60.0
 TERMS = Terms(smoothing=1.0 / 30.0, lower_hips=0.2)
 FACTORS = (0.75, 1.25, 1.5)
+load = cache(motions.load)
 
 
 @cache
 def case(name, factor, rate=RATE):
     """A clip with its root's travel scaled, the labels of the clean clip, and the height of the ground (legs,)."""
-    source = motions.load(name)
+    source = load(name)
     motion = motions.root_scaled(source.at_rate(rate), factor)
     labels = motions.at_frames(motions.truth(source), len(motion.root), rate)
     ground = np.array([np.median(motion.toes[labels[:, leg], leg, 2]) for leg in range(2)])
@@ -276,7 +277,7 @@ class Weights(unittest.TestCase):
         self.assertEqual(slid(found.toes, labels >= 1.0), 0.0)
 
     def test_bool_and_ones_are_the_same(self):
-        a, b = (solve(self.motion, labels, self.ground) for labels in (self.labels, self.labels.astype(float)))
+        a, b = solved("cmu_131_01", 1.5), solve(self.motion, self.labels.astype(float), self.ground)
         np.testing.assert_array_equal(a.toes, b.toes)
 
 
@@ -320,7 +321,7 @@ class Worlds(unittest.TestCase):
 
     def setUp(self):
         self.motion, self.labels, self.ground = case("cmu_131_01", 1.25)
-        self.found = solve(self.motion, self.labels, self.ground)
+        self.found = solved("cmu_131_01", 1.25)
 
     def check(self, change, ground=None, tolerance=1e-6):
         there = solve(self.motion.moved(change), self.labels, self.ground if ground is None else ground)

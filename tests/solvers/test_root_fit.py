@@ -1,6 +1,7 @@
 """Fit Root to Feet on arrays: the scale that is found, planted feet that stand, travel that comes back."""
 
 import unittest
+from functools import cache
 
 import motions
 import numpy as np
@@ -8,10 +9,18 @@ import numpy as np
 from footlock.solvers import auto_contacts, contacts, root_fit
 
 FACTORS = (0.5, 0.75, 1.25, 1.5, 2.0)
+load = cache(motions.load)
 
 
 def detect(motion):
     return auto_contacts.detect(motion.toes, motion.hips, motion.root, motion.leg_lengths, motion.rate).labels
+
+
+@cache
+def scaled(name, factor):
+    """A clip at 60 fps with its root's travel scaled, and the labels that are found."""
+    motion = motions.root_scaled(load(name).at_rate(60.0), factor)
+    return motion, detect(motion)
 
 
 def fit(motion, labels=None):
@@ -71,10 +80,9 @@ class Scale(unittest.TestCase):
         """Of the walks and the jumps at every scale. In the hop the toes creep forwards while they stand, in the clean
         clip too (its own scale would be 1.02): 0.032 at 1.5 and 0.040 at 2 is what is left there."""
         for name in motions.CLIPS:
-            source = motions.load(name).at_rate(60.0)
             for factor in FACTORS:
                 with self.subTest(clip=name, factor=factor):
-                    found = fit(motions.root_scaled(source, factor))
+                    found = fit(*scaled(name, factor))
                     self.assertEqual(found.kind, "scale")
                     hop = name == "cmu_131_03" and factor >= 1.5
                     self.assertAlmostEqual(found.scale, factor, delta=0.045 if hop else 0.03)
@@ -82,7 +90,7 @@ class Scale(unittest.TestCase):
     def test_a_clean_clip_needs_none(self):
         """By the labels that are found and by the true ones."""
         for name in motions.CLIPS:
-            source = motions.load(name).at_rate(60.0)
+            source = load(name).at_rate(60.0)
             for labels in (detect(source), motions.truth(source)):
                 found = fit(source, labels)
                 self.assertEqual((found.kind, found.scale), ("none", 1.0))
@@ -91,7 +99,7 @@ class Scale(unittest.TestCase):
 
     def test_noise_does_not_hide_it(self):
         """5 mm on the walk; what they do to the other clips, the benchmark prints."""
-        source = motions.load("cmu_12_01").at_rate(60.0)
+        source = load("cmu_12_01").at_rate(60.0)
         for factor in (0.75, 1.25, 1.5):
             for seed in range(3):
                 with self.subTest(factor=factor, seed=seed):
@@ -117,7 +125,7 @@ class Scale(unittest.TestCase):
 
     def test_the_shift_is_a_share_of_the_way(self):
         """Of the root's own, frame by frame, from zero on."""
-        motion = motions.root_scaled(motions.load("cmu_131_01").at_rate(60.0), 1.5)
+        motion = motions.root_scaled(load("cmu_131_01").at_rate(60.0), 1.5)
         found = fit(motion)
         np.testing.assert_array_equal(found.shift[0], 0.0)
         away = (motion.root - motion.root[0])[:, :2]
@@ -132,13 +140,13 @@ class Standing(unittest.TestCase):
         clip itself drifts more than that, no root can do it; what comes on top of the clean clip always does."""
         asked = set()
         for name in motions.CLIPS:
-            source = motions.load(name).at_rate(60.0)
+            source = load(name).at_rate(60.0)
             planted = motions.truth(source)
             clean = ways(source, planted)
             for factor in FACTORS:
-                motion = motions.root_scaled(source, factor)
+                motion, found_labels = scaled(name, factor)
                 before = drift(motion, planted)
-                for labels in (detect(motion), planted):
+                for labels in (found_labels, planted):
                     with self.subTest(clip=name, factor=factor, true=labels is planted):
                         found = fit(motion, labels)
                         self.assertFalse(found.shift[0].any())
@@ -150,7 +158,7 @@ class Standing(unittest.TestCase):
         self.assertEqual(len(asked), 12)
 
     def test_turned(self):
-        source = motions.load("cmu_12_01").at_rate(60.0)
+        source = load("cmu_12_01").at_rate(60.0)
         labels = motions.truth(source)
         motion = motions.turned(source)
         found = fit(motion)
@@ -159,7 +167,7 @@ class Standing(unittest.TestCase):
 
     def test_turned_and_too_far(self):
         """No factor undoes that, a path does."""
-        source = motions.load("cmu_12_01").at_rate(60.0)
+        source = load("cmu_12_01").at_rate(60.0)
         labels = motions.truth(source)
         motion = motions.root_scaled(motions.turned(source, 120.0), 1.5)
         found = fit(motion, labels)
@@ -169,7 +177,7 @@ class Standing(unittest.TestCase):
 
     def test_in_place(self):
         """The walk gets its travel back, within 2 % of its speed, and planted feet stand."""
-        source = motions.load("cmu_12_01").at_rate(60.0)
+        source = load("cmu_12_01").at_rate(60.0)
         motion = motions.root_scaled(source, 0.0)
         found = fit(motion)
         self.assertTrue(found.in_place)
@@ -180,12 +188,12 @@ class Standing(unittest.TestCase):
         self.assertAlmostEqual(found.feet_speed, speed(after), places=2)
 
     def test_in_place_and_noisy(self):
-        source = motions.load("cmu_12_01").at_rate(60.0)
+        source = load("cmu_12_01").at_rate(60.0)
         after = fitted(motions.root_scaled(source, 0.0), fit(motions.noisy(motions.root_scaled(source, 0.0), 0.005)))
         self.assertAlmostEqual(speed(after) / speed(source), 1.0, delta=0.05)
 
     def test_twice_changes_nothing_more(self):
-        source = motions.load("cmu_131_01").at_rate(60.0)
+        source = load("cmu_131_01").at_rate(60.0)
         motion = motions.root_scaled(source, 1.5)
         labels = detect(motion)
         after = fitted(motion, fit(motion, labels))
@@ -194,7 +202,7 @@ class Standing(unittest.TestCase):
 
 class Edges(unittest.TestCase):
     def test_nothing_planted(self):
-        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(60.0), 1.5)
+        motion = motions.root_scaled(load("cmu_12_01").at_rate(60.0), 1.5)
         found = fit(motion, np.zeros(motion.toes.shape[:2], bool))
         self.assertEqual(found.kind, "none")
         self.assertFalse(found.shift.any())
@@ -202,7 +210,7 @@ class Edges(unittest.TestCase):
 
     def test_too_little_is_planted(self):
         """Two frames of contact tell nothing."""
-        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(60.0), 0.0)
+        motion = motions.root_scaled(load("cmu_12_01").at_rate(60.0), 0.0)
         labels = np.zeros(motion.toes.shape[:2], bool)
         labels[100:102, 0] = True
         found = fit(motion, labels)
@@ -212,7 +220,7 @@ class Edges(unittest.TestCase):
     def test_it_never_slides_more_than_before(self):
         """Whatever is labelled."""
         rng = np.random.default_rng(8)
-        motion = motions.root_scaled(motions.load("cmu_131_01").at_rate(30.0), 1.25)
+        motion = motions.root_scaled(load("cmu_131_01").at_rate(30.0), 1.25)
         for share in (0.1, 0.5, 0.9):
             labels = np.repeat(rng.random((len(motion.root) // 6 + 1, 2)) < share, 6, axis=0)[: len(motion.root)]
             step = np.diff(motion.toes[..., :2], axis=0)
@@ -249,12 +257,12 @@ class Edges(unittest.TestCase):
                 root_fit.fit(*given)
 
     def test_labels_in_a_list(self):
-        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(30.0), 1.5)
+        motion = motions.root_scaled(load("cmu_12_01").at_rate(30.0), 1.5)
         labels = detect(motion)
         np.testing.assert_array_equal(fit(motion, labels.tolist()).shift, fit(motion, labels).shift)
 
     def test_arguments_are_left_alone(self):
-        motion = motions.root_scaled(motions.load("cmu_12_01").at_rate(30.0), 1.5)
+        motion = motions.root_scaled(load("cmu_12_01").at_rate(30.0), 1.5)
         labels = detect(motion)
         for array in (motion.toes, motion.root, labels):
             array.setflags(write=False)

@@ -2,6 +2,7 @@
 
 import math
 import unittest
+from functools import cache
 from pathlib import Path
 
 import measure
@@ -13,13 +14,23 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 CLIPS = ("cmu_131_01_x075", "cmu_131_01_x125", "cmu_131_03_x125")
 
 
+@cache
 def clip(name):
     with np.load(DATA / "vectors" / f"slide_removal_{name}.npz") as data:
-        return {key: data[key] for key in data.files}
+        found = {key: data[key] for key in data.files}
+    for array in found.values():
+        array.setflags(write=False)
+    return found
 
 
 def source_of(data):
     return data["source_pelvis"], data["source_toes"], data["contacts"], float(data["ground_height"])
+
+
+@cache
+def removed(name):
+    """What becomes of a clip, solved once for all tests."""
+    return slide_removal.solve(*source_of(clip(name)))
 
 
 def naive_energy(pelvis, toes, source_pelvis, source_toes, contacts, reach=None):
@@ -126,7 +137,7 @@ class Reference(RemovalCase):
         for name in CLIPS:
             with self.subTest(clip=name):
                 data = clip(name)
-                found = slide_removal.solve(*source_of(data))
+                found = removed(name)
                 self.assertTrue(found.converged)
                 self.assertLessEqual(found.steps, 25)
                 self.assertLessEqual(found.energy, float(data["energy"]) * (1.0 + 1e-6))
@@ -136,9 +147,8 @@ class Reference(RemovalCase):
     def test_energy_is_that_of_the_notes(self):
         for name in CLIPS:
             with self.subTest(clip=name):
-                data = clip(name)
-                pelvis, toes, contacts, ground = source_of(data)
-                found = slide_removal.solve(pelvis, toes, contacts, ground)
+                data, found = clip(name), removed(name)
+                pelvis, toes, contacts, _ = source_of(data)
                 own = naive_energy(found.pelvis, found.toes, pelvis, toes, contacts)
                 self.assertAlmostEqual(found.energy, own, delta=1e-12 * own)
                 theirs = naive_energy(data["pelvis"], data["toes"], pelvis, toes, contacts)
@@ -148,16 +158,15 @@ class Reference(RemovalCase):
     def test_contacts_hold_exactly(self):
         for name in CLIPS:
             with self.subTest(clip=name):
-                pelvis, toes, contacts, ground = source_of(clip(name))
-                found = slide_removal.solve(pelvis, toes, contacts, ground)
+                _, _, contacts, ground = source_of(clip(name))
+                found = removed(name)
                 self.check_contacts(found, contacts, ground)
                 self.assertTrue(found.locked.any())
 
     def test_local_minimum(self):
         for name in CLIPS[1:]:
             with self.subTest(clip=name):
-                pelvis, toes, contacts, ground = source_of(clip(name))
-                self.check_minimum(slide_removal.solve(pelvis, toes, contacts, ground), pelvis, toes, contacts)
+                self.check_minimum(removed(name), *source_of(clip(name))[:3])
 
 
 class Contacts(RemovalCase):
@@ -295,13 +304,18 @@ class Contacts(RemovalCase):
 class Reaching(RemovalCase):
     """With bounds on the length of the legs, which the article's problem has not."""
 
-    def setUp(self):
-        self.pelvis, self.toes, self.contacts, self.ground = source_of(clip("cmu_131_01_x125"))
+    @classmethod
+    def setUpClass(cls):
+        cls.pelvis, cls.toes, cls.contacts, cls.ground = source_of(clip("cmu_131_01_x125"))
         rng = np.random.default_rng(64)
         # Hips beside the pelvis, heels above and behind the toes, and legs that reach hardly further than in the clip.
-        offset = np.array([[0.0, 0.1, -0.08], [0.0, -0.1, -0.08]]) + 0.005 * rng.normal(size=self.toes.shape)
-        source = np.linalg.norm(self.pelvis[:, None] - self.toes + offset, axis=-1)
-        self.reach = slide_removal.Reach(offset, np.maximum(source, np.percentile(source, 70.0)))
+        offset = np.array([[0.0, 0.1, -0.08], [0.0, -0.1, -0.08]]) + 0.005 * rng.normal(size=cls.toes.shape)
+        source = np.linalg.norm(cls.pelvis[:, None] - cls.toes + offset, axis=-1)
+        cls.reach = slide_removal.Reach(offset, np.maximum(source, np.percentile(source, 70.0)))
+        for array in (offset, cls.reach.length):
+            array.setflags(write=False)
+        cls.free = removed("cmu_131_01_x125")
+        cls.bound = slide_removal.solve(cls.pelvis, cls.toes, cls.contacts, cls.ground, reach=cls.reach)
 
     def too_long(self, found):
         length = np.linalg.norm(found.pelvis[:, None] - found.toes + self.reach.offset, axis=-1)
@@ -312,18 +326,17 @@ class Reaching(RemovalCase):
         return slide_removal.solve(**arguments, ground_height=self.ground)
 
     def test_legs_stay_shorter(self):
-        free, bound = self.solve(reach=None), self.solve()
-        self.assertTrue(bound.converged)
-        self.check_contacts(bound, self.contacts, self.ground)
-        self.assertGreater(self.too_long(free).max(), 0.005)
-        self.assertLess(self.too_long(bound).max(), 0.6 * self.too_long(free).max())
+        self.assertTrue(self.bound.converged)
+        self.check_contacts(self.bound, self.contacts, self.ground)
+        self.assertGreater(self.too_long(self.free).max(), 0.005)
+        self.assertLess(self.too_long(self.bound).max(), 0.6 * self.too_long(self.free).max())
 
     def test_minimum(self):
-        self.check_minimum(self.solve(), self.pelvis, self.toes, self.contacts, reach=self.reach)
+        self.check_minimum(self.bound, self.pelvis, self.toes, self.contacts, reach=self.reach)
 
     def test_bounds_that_do_not_matter(self):
         long = slide_removal.Reach(self.reach.offset, self.reach.length + 1.0)
-        np.testing.assert_allclose(self.solve(reach=long).pelvis, self.solve(reach=None).pelvis, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(self.solve(reach=long).pelvis, self.free.pelvis, rtol=0, atol=1e-6)
 
     def test_no_contact(self):
         """A leg may be as long as in the source, so without contact nothing asks for a change."""
@@ -331,8 +344,8 @@ class Reaching(RemovalCase):
         np.testing.assert_array_equal(found.pelvis, self.pelvis)
 
     def test_arguments_untouched(self):
-        for array in (self.pelvis, self.toes, self.contacts, self.reach.offset, self.reach.length):
-            array.setflags(write=False)
+        arrays = (self.pelvis, self.toes, self.contacts, self.reach.offset, self.reach.length)
+        self.assertFalse(any(array.flags.writeable for array in arrays))
         self.solve()
 
 
@@ -382,7 +395,7 @@ class Worlds(RemovalCase):
 
     def setUp(self):
         self.pelvis, self.toes, self.contacts, self.ground = source_of(clip("cmu_131_01_x125"))
-        self.found = slide_removal.solve(self.pelvis, self.toes, self.contacts, self.ground)
+        self.found = removed("cmu_131_01_x125")
 
     def check_moved(self, move, ground, tolerance=1e-6):
         there = slide_removal.solve(move(self.pelvis), move(self.toes), self.contacts, ground)
