@@ -34,6 +34,20 @@ def label(armature):
     contact_property.write(armature, legs, FRAMES, labels)
 
 
+def labelled():
+    """A walk of 20 frames with labels, whose legs are mapped."""
+
+    def make():
+        frames = FRAMES[:20]
+        armature = walker(frames)
+        bpy.ops.footlock.map_legs()
+        labels = np.zeros((len(frames), 2), bool)
+        labels[2:9, 0] = labels[11:18, 1] = True
+        contact_property.write(armature, mapping.of(armature), frames, labels)
+
+    return clips.opened("short labelled walker", make)
+
+
 class Refused(unittest.TestCase):
     def refused(self, pattern, buttons=BUTTONS):
         """Each button says one sentence that fits the pattern, and nothing is changed."""
@@ -134,13 +148,12 @@ class Refused(unittest.TestCase):
         every = [*BUTTONS, bpy.ops.footlock.fit_root, bpy.ops.footlock.live_lock, bpy.ops.footlock.edit_contact]
         for base in (1e3, 1e6, 1e-5, np.nan):
             with self.subTest(base=base):
-                armature = walker()
-                label(armature)
+                labelled()
                 bpy.context.scene.render.fps_base = base
                 self.refused("frames per second, and steps are told from 0.1 to 100000: set", every)
         for fps, base in ((1, 10.0), (32767, 0.33)):
             with self.subTest(fps=fps, base=base):
-                label(walker())
+                labelled()
                 bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = fps, base
                 for button in BUTTONS[1:]:
                     self.assertEqual(button(), {"FINISHED"})
@@ -321,15 +334,12 @@ class Settings(unittest.TestCase):
     def floats(self, given):
         return [one for one in given.bl_rna.properties if one.type == "FLOAT"]
 
-    def labelled(self):
-        return clips.opened("labelled walker", lambda: label(walker()))
-
     def corrected(self):
         def make():
-            label(walker())
+            labelled()
             bpy.ops.footlock.remove_sliding()
 
-        return clips.opened("corrected walker", make)
+        return clips.opened("short corrected walker", make)
 
     def tried(self, run, odd):
         """What a run says of an odd number: one sentence, an error for what is not a number, with numbers to read."""
@@ -360,7 +370,7 @@ class Settings(unittest.TestCase):
 
     def test_those_of_the_operators(self):
         given = {"move_footprint": {"leg": 0, "frame": 8.0, "offset": (0.02, 0.0, 0.0)}, "edit_contact": {"leg": 0}}
-        self.labelled()
+        labelled()
         for cls in operators.classes:
             name = cls.bl_idname.partition(".")[2]
             button = getattr(bpy.ops.footlock, name)
@@ -374,11 +384,11 @@ class Settings(unittest.TestCase):
                         more.update({"keys": "REDUCED"} if one.identifier == "key_tolerance" else {})
                         more.update({"method": "runtime"} if one.identifier in ("blend_time", "lock_distance") else {})
                         arguments = {**given.get(name, {}), **more, one.identifier: value}
-                        self.labelled()
+                        labelled()
                         self.tried(lambda run=button, arguments=arguments: run(**arguments), odd)
 
     def test_those_of_the_file_operators(self):
-        self.labelled()
+        labelled()
         with tempfile.TemporaryDirectory() as folder:
             path = str(Path(folder) / "labels.json")
             for odd in self.ODD:
@@ -404,7 +414,7 @@ class Settings(unittest.TestCase):
 
     def test_past_the_property(self):
         """What a script writes into the file past the property is not clamped."""
-        self.labelled()
+        labelled()
         settings = bpy.context.scene.footlock
         stored = settings.bl_system_properties_get() if hasattr(settings, "bl_system_properties_get") else settings
         settings.vote = 1.0
@@ -414,7 +424,7 @@ class Settings(unittest.TestCase):
             bpy.ops.footlock.remove_sliding()
 
     def test_live_lock_ends_with_what_is_no_number(self):
-        armature = self.labelled()
+        armature = labelled()
         bpy.ops.footlock.live_lock()
         bpy.context.scene.frame_set(5)
         self.assertTrue(live.is_on(armature))
@@ -425,7 +435,7 @@ class Settings(unittest.TestCase):
     def test_the_scene_s_own(self):
         for odd in (*self.ODD, 1e-30):
             with self.subTest(odd=odd):
-                armature = self.labelled()
+                armature = labelled()
                 armature.data.footlock.legs.clear()
                 bpy.context.scene.unit_settings.scale_length = odd
                 armature.scale = (1e4,) * 3
@@ -569,7 +579,7 @@ class Files(clips.InFolder):
 
     def test_labels(self):
         good = json.loads((clips.DATA / "cmu_131_01_contacts.json").read_text())
-        left, steps = good["contacts"]["LeftToe"][:120], clips.repeated(120, self.folder)
+        left, steps = good["contacts"]["LeftToe"][:40], clips.repeated(40, self.folder)
         cases = (
             ("is not a labels file", "{"),
             ("is not a labels file", "[1, 2]"),
@@ -577,7 +587,7 @@ class Files(clips.InFolder):
             ("is not a labels file", "[" * 100_000),
             ("none for “LeftToe”", json.dumps({"contacts": {"Foot": [0]}})),
             ("none for “RightToe”", json.dumps({"contacts": {"LeftToe": left}})),
-            ("has 119 labels", json.dumps({"contacts": {"LeftToe": left[1:], "RightToe": left}})),
+            ("has 39 labels", json.dumps({"contacts": {"LeftToe": left[1:], "RightToe": left}})),
             *(
                 ("not between -1 and 1", json.dumps({"contacts": {"LeftToe": [bad, *left[1:]], "RightToe": left}}))
                 for bad in (7, "x", float("nan"))
@@ -594,7 +604,7 @@ class Files(clips.InFolder):
     def test_output_that_cannot_be_written(self):
         blocked = self.folder / "file"
         blocked.write_text("in the way")
-        steps = clips.repeated(240, self.folder)
+        steps = clips.repeated(120, self.folder)
         self.failed("cannot be|No such|not be", steps, "-o", blocked / "out.bvh")
         self.failed("cannot", steps, "-o", "/proc/nowhere/out.bvh")
 
@@ -626,7 +636,7 @@ class Files(clips.InFolder):
 
     def test_any_path(self):
         path = self.folder / "wälk 🦶 'n run.bvh"
-        clips.repeated(240, self.folder).rename(path)
+        clips.repeated(120, self.folder).rename(path)
         out = self.folder / "söme föлder" / "öut.bvh"
         status, said = run(path, "-o", out)
         self.assertEqual(status, 0, said)

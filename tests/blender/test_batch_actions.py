@@ -31,6 +31,11 @@ class Actions(clips.InFolder):
         super().setUp()
         self.path, self.out = self.folder / "retargeted.blend", self.folder / "out.blend"
         self.report = self.folder / "report.json"
+        clips.opened("retargeted", self.make)
+        bpy.ops.wm.save_as_mainfile(filepath=str(self.path))
+        self.before = {action.name: held(action) for action in bpy.data.actions}
+
+    def make(self):
         first, second = cut(self.folder / "in", 2)
         armature = clips.import_clip(first)
         armature.name = armature.data.name = "Hero"
@@ -61,9 +66,6 @@ class Actions(clips.InFolder):
         for action in bpy.data.actions:
             action.use_fake_user = True
         bpy.context.scene.frame_set(17)
-        bpy.ops.wm.save_as_mainfile(filepath=str(self.path))
-        bpy.ops.wm.open_mainfile(filepath=str(self.path))
-        self.before = {action.name: held(action) for action in bpy.data.actions}
 
     def rows(self, *options, status=0):
         """What the report says of each clip, after a run with these options."""

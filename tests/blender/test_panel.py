@@ -13,12 +13,13 @@ from types import SimpleNamespace
 from unittest import mock
 
 import bpy
+import clips
 from bl_ui.utils import PresetPanel
 
 import footlock
 from footlock import ui
 from footlock.operators import properties
-from footlock.rig import clip, compat, contact_property, correction, mapping, presets
+from footlock.rig import bvh, clip, compat, contact_property, correction, mapping, presets
 from footlock.ui import legs_panel, panel, presets_panel
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -185,9 +186,17 @@ def armature_of(bones):
     return armature
 
 
-def load_clip():
-    bpy.ops.import_anim.bvh(filepath=str(CLIP))
-    return bpy.context.object
+def load_clip(frames=995):
+    """The first frames of the clip, at 24 a second."""
+
+    def make():
+        clips.new_file()
+        with tempfile.TemporaryDirectory() as folder:
+            motion, path = bvh.read(CLIP), Path(folder) / CLIP.name
+            bvh.write(path, motion.with_motion(motion.motion[:frames]))
+            bpy.ops.import_anim.bvh(filepath=str(path))
+
+    return clips.opened(("panel", frames), make)
 
 
 class CleanFile(unittest.TestCase):
@@ -335,7 +344,7 @@ class States(CleanFile):
         self.assertEqual([text for text in said if text.endswith("!")], ["Pelvis!", "Toe!"])
 
     def test_after_a_run(self):
-        armature = load_clip()
+        armature = load_clip(300)
         bpy.ops.footlock.detect_contacts()
         bpy.ops.footlock.remove_sliding()
         stored = armature.data.footlock.legs[0]
@@ -408,7 +417,7 @@ class States(CleanFile):
         )
 
     def test_what_a_run_said_stays_until_the_next(self):
-        armature = load_clip()
+        armature = load_clip(300)
         bpy.ops.footlock.detect_contacts()
         action = armature.animation_data.action
         self.assertIn("contacts", action.footlock_said)
@@ -419,7 +428,7 @@ class States(CleanFile):
         self.assertEqual(action.footlock_said, "")
 
     def test_comparing(self):
-        load_clip()
+        load_clip(300)
         self.assertNotIn("footlock.compare", drawn(MAIN).buttons)
         bpy.ops.footlock.detect_contacts()
         bpy.ops.footlock.remove_sliding()
@@ -427,7 +436,7 @@ class States(CleanFile):
         self.assertEqual(len(drawn(MAIN).buttons["footlock.revert"]), 1)
 
     def test_contacts_are_edited_leg_by_leg(self):
-        load_clip()
+        load_clip(300)
         self.assertIn("Detect contacts to edit them here", drawn(CONTACTS).said)
         bpy.ops.footlock.detect_contacts()
         buttons = drawn(CONTACTS).buttons["footlock.edit_contact"]
@@ -441,7 +450,7 @@ class States(CleanFile):
         )
 
     def test_the_selected_footprint_has_buttons(self):
-        armature = load_clip()
+        armature = load_clip(300)
         bpy.ops.footlock.detect_contacts()
         self.assertIn("Click a footprint to select it, drag it to move it", drawn(CONTACTS).said)
         armature.footlock_selected.leg, armature.footlock_selected.frame = 1, 42.0
@@ -617,7 +626,7 @@ class Legs(CleanFile):
 class LegsByHand(CleanFile):
     def test_bones_without_telling_names(self):
         """What is chosen in the panel is used, whatever the names and the shape tell."""
-        armature = load_clip()
+        armature = load_clip(300)
         bones = armature.data.bones
         named = [side + joint for side in ("Left", "Right") for joint in ("Hip", "Knee", "Ankle", "Toe")]
         for letter, name in zip("abcdefghi", ["Hips", *named], strict=True):
@@ -640,7 +649,7 @@ class LegsByHand(CleanFile):
         self.assertLess(result.legs[1].slide_after, 0.05 * result.legs[1].slide_before)
 
     def test_remove(self):
-        armature = load_clip()
+        armature = load_clip(300)
         bpy.ops.footlock.map_legs()
         stored = armature.data.footlock
         stored.result_action = armature.animation_data.action.name

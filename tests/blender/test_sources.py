@@ -26,11 +26,8 @@ def others(armature):
 class SourceCase(ResultCase):
     def setUp(self):
         super().setUp()
-        self.armature = self.sliding()
+        self.armature = self.walker()
         self.before = others(self.armature)
-
-    def sliding(self):
-        return self.walker()
 
     def remove(self, **options):
         self.assertEqual(bpy.ops.footlock.remove_sliding(**options), {"FINISHED"})
@@ -117,7 +114,6 @@ class Again(SourceCase):
         self.remove()  # with feet that are held all the time
         bpy.ops.footlock.detect_contacts(replace_edited=True)
         self.assertEqual({key: rigs.dump_curve(curve) for key, curve in paths.items()}, found)
-
 
     def test_a_layer_is_not_laid_over_a_correction(self):
         self.remove()
@@ -376,10 +372,10 @@ class Compare(SourceCase):
         self.assertFalse(corrected.use_fake_user)
 
     def test_the_fake_user_is_what_it_was(self):
+        bpy.ops.footlock.remove_sliding()
+        action = self.armature.animation_data.action
         for two in (lambda: self.armature.copy(), None):
             for had in (True, False):
-                bpy.ops.footlock.remove_sliding()
-                action = self.armature.animation_data.action
                 action.use_fake_user = had
                 if two:  # that share the action, and compare in any order
                     other = two()

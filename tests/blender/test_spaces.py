@@ -24,8 +24,8 @@ PARENTS = {"LeftHip": "Hips", "RightHip": "Hips"} | {
     for upper, lower in (("Hip", "Knee"), ("Knee", "Ankle"), ("Ankle", "Toe"))
 }
 TOES = ("LeftToe", "RightToe")
-# Frames of the clip: two steps of the walk, every second one, so that it is one of 60 Hz.
-PART = slice(300, 541, 2)
+# Frames of the clip: two steps of the walk, every fourth one, so that it is one of 30 Hz.
+PART = slice(300, 541, 4)
 COUNT = len(range(*PART.indices(995)))
 FRAMES = np.arange(1.0, COUNT + 1.0)
 # How much too far the root travels.
@@ -87,7 +87,7 @@ def build(walk, space):
     """The walk as an armature."""
     rigs.new_file()
     scene = bpy.context.scene
-    scene.render.fps, scene.unit_settings.scale_length = 60, space.scene_scale
+    scene.render.fps, scene.unit_settings.scale_length = 30, space.scene_scale
     above = [Matrix(one) for one in per_frame(space.above)]
     on_object = [Matrix(one) for one in per_frame(space.object)]
     if space.travel_on_object:
@@ -223,8 +223,9 @@ SPACES = {
     "centimetres that say nothing": Space(world=100.0),
     "locations in the parent's axes": Space(bones={"use_local_location": False}),
     "rotations that are not inherited": Space(bones={"use_inherit_rotation": False}),
-    **{f"rotation {mode}": Space(mode=mode) for mode in rigs.MODES},
-    **{f"scale {mode}": Space(bones={"inherit_scale": mode}) for mode in rigs.INHERIT_SCALE},
+    # Without quaternions and full scale, which all others have.
+    **{f"rotation {mode}": Space(mode=mode) for mode in rigs.MODES if mode != "QUATERNION"},
+    **{f"scale {mode}": Space(bones={"inherit_scale": mode}) for mode in rigs.INHERIT_SCALE if mode != "FULL"},
 }  # fmt: skip
 
 
@@ -250,7 +251,7 @@ class Spaces(unittest.TestCase):
         first = self.corrected(Space())
         step = np.linalg.norm(np.diff(first, axis=0), axis=2)
         planted = self.walk.labels[1:] & self.walk.labels[:-1]
-        self.assertGreater(planted.sum(), 100)
+        self.assertGreater(planted.sum(), 50)
         self.assertLess(step[planted].max(), STANDS)
         for name, space in SPACES.items():
             with self.subTest(name):
