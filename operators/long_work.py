@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..rig import live, sentences, stepwise
+from ..rig import compat, live, sentences, stepwise
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said
 
@@ -92,8 +92,7 @@ class LongWork:
         running, done = self._running, True
         try:
             armature = running.armature
-            armature.name  # noqa: B018 (an armature that a script has removed raises ReferenceError)
-            done = running.work.advance(seconds)
+            done = running.advance(seconds)
             return self.ended(armature, running.work.result) if done else None
         except FootlockError as error:
             return self.refused(armature, error)
@@ -120,6 +119,7 @@ class _Running:
         self.work = stepwise.Work(steps)
         self.goes_on = True
         self._label = label
+        self._held = _parts(armature)
         self._shown = None
         self._manager = self._workspace = self._timer = None
 
@@ -131,6 +131,15 @@ class _Running:
         _running.append(self)
         _redraw(self._manager)
         self.update()
+
+    def advance(self, seconds):
+        """Go on for about so long; True when all is done. Raises ReferenceError where the armature is gone, or a part
+        of it that the steps may hold."""
+        if _parts(self.armature) != self._held:
+            raise ReferenceError
+        done = self.work.advance(seconds)
+        self._held = None if done else _parts(self.armature)
+        return done
 
     def update(self):
         """Show how far it is."""
@@ -161,6 +170,16 @@ class _Running:
                 self._manager.progress_end()
                 self._workspace.status_text_set(None)
                 _redraw(self._manager)
+
+
+def _parts(armature):
+    """Where in memory the parts of an armature are that a script may remove: Blender does not say so to those who hold
+    one, and ends with the next that they do to it. Raises ReferenceError for an armature that is gone."""
+    data, bones = armature.animation_data, armature.pose.bones
+    parts = [*bones, *(constraint for bone in bones for constraint in bone.constraints), *compat.fcurves(armature)]
+    for track in data.nla_tracks if data else ():
+        parts += [track, *track.strips, *(curve for strip in track.strips for curve in compat.strip_fcurves(strip))]
+    return [part.as_pointer() for part in parts]
 
 
 def _name(label):

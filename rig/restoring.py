@@ -61,8 +61,10 @@ class Kept:
             data.nla_tracks.remove(data.nla_tracks[-1])
         if data.use_nla != self._use_nla:
             data.use_nla = self._use_nla
+        bones = self._armature.pose.bones
         for bone, name, value in self._values:
-            setattr(self._armature.pose.bones[bone], name, value)
+            if bone in bones:
+                setattr(bones[bone], name, value)
         self._armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
 
     def _put_back_curves(self):
@@ -82,6 +84,8 @@ class Kept:
             held.groups.remove(group)
         for (path, index), keys in self._keys.items():
             curve = held.fcurves.find(path, index=index)
+            if curve is None:
+                continue  # somebody removed it meanwhile
             curves.put_back(curve, keys)
             if curves.modifiers(curve) != self._modifiers[path, index]:
                 curves.give_modifiers(curve, self._modifiers[path, index])

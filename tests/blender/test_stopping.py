@@ -337,6 +337,15 @@ class Unexpected(StoppingCase):
             self.failing_at(remove_sliding, "_standing", make, run, 0)
 
 
+def overwriting():
+    """Use the memory that somebody has given back."""
+    for i in range(20):
+        empty = bpy.data.objects.new(f"Other {i}", None)
+        empty.keyframe_insert("location")
+        for curve in compat.channels(empty).fcurves:
+            curve.keyframe_points.add(len(FRAMES) - 1)
+
+
 class Modal(StoppingCase):
     """The operator itself, with a hand that drives it: there is no window here."""
 
@@ -469,14 +478,39 @@ class Modal(StoppingCase):
             after = {(curve.data_path, curve.array_index): rigs.dump_curve(curve) for curve in held.fcurves}
             self.assertEqual(after, before)
 
-    def test_the_action_is_removed(self):
-        armature = walker()
-        operator = self.start(armature)
-        self.drive(operator, 150)
-        bpy.data.actions.remove(armature.animation_data.action)
-        with contextlib.suppress(AttributeError):
-            self.assertEqual(self.drive(operator), {"CANCELLED"})
-        self.assertFalse(long_work.is_running())
+    def test_what_it_works_on_is_removed(self):
+        """Also while keys are written, when Blender would write into memory that is no longer the curve's."""
+
+        def action(armature):
+            bpy.data.actions.remove(armature.animation_data.action)
+
+        def curves_of_it(armature):
+            held = compat.channels(armature).fcurves
+            for curve in list(held):
+                held.remove(curve)
+
+        def one_curve(armature):
+            held = compat.channels(armature).fcurves
+            held.remove(held.find('pose.bones["thigh.R"].rotation_quaternion', index=2))
+
+        def bones(armature):
+            bpy.ops.object.mode_set(mode="EDIT")
+            armature.data.edit_bones.remove(armature.data.edit_bones["toe.R"])
+            bpy.ops.object.mode_set(mode="OBJECT")
+
+        for remove in (action, curves_of_it, one_curve, bones):
+            for before in (1, 3, 12):
+                with self.subTest(remove.__name__, before=before):
+                    armature = walker()
+                    operator = self.start(armature)
+                    written = 0
+                    while written < before:
+                        self.assertEqual(self.drive(operator, 1) & {"FINISHED", "CANCELLED"}, set())
+                        written += operator._running.work.what == correction._WRITING
+                    remove(armature)
+                    overwriting()
+                    self.assertEqual(self.drive(operator), {"CANCELLED"})
+                    self.assertFalse(long_work.is_running())
 
     def test_what_the_user_can_mend_is_said(self):
         armature = walker()
