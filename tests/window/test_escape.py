@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Click Remove Sliding on a long clip in a real window: the interface goes on, Esc stops it, Ctrl Z takes it back.
 
-Runs as test_buttons.py does, see there for how; a walk is repeated to 20,000 frames for it.
+Runs as test_buttons.py does, see there for how; a walk is repeated to 12,000 frames for it.
 
     … blender --factory-startup --enable-event-simulate --gpu-backend opengl --window-geometry 0 0 1600 900 \\
         --python tests/window/test_escape.py -- SHOTS
@@ -18,7 +18,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 import bpy  # noqa: E402
 import test_buttons as hand  # noqa: E402
 
-FRAMES = 20_000
+FRAMES = 12_000
 # Seconds of this thread from Esc until the operator is gone, and from one drawing of the viewport to the next. Those of
 # the thread, not of the clock: neither another program nor a drawing that other threads make for it counts.
 SOON, SELDOM = 0.5, 1.0

@@ -52,15 +52,15 @@ def play(window):
         bpy.ops.screen.animation_play()
 
 
-def played(window, names):
-    """Play a hundred frames and return what was shown of them."""
+def played(window, names, last=FRAMES):
+    """Play frames up to the last and return what was shown of them."""
     scene = bpy.context.scene
     scene.frame_set(1)
     yield from window.settled()
     shown = Shown(names)
     play(window)
     start = time.monotonic()
-    while scene.frame_current <= FRAMES:
+    while scene.frame_current <= last:
         yield 0.05
     print(f"{scene.frame_current} frames in {time.monotonic() - start:.1f} s", flush=True)
     play(window)
@@ -134,7 +134,7 @@ def steps(window):
 
     # Off in the middle of a contact, where the pose was another.
     yield from window.click(TOGGLE)
-    yield from played(window, names)
+    yield from played(window, names, 10)
     scene.frame_set(FRAMES)
     scene.frame_set(FRAMES + 1)
     yield from window.click(TOGGLE)
