@@ -17,10 +17,10 @@ class Fuzz(unittest.TestCase):
         self.assertGreater(len(ends), 2, "all cases end alike")
 
     def test_actions(self):
-        self.run_cases("actions", 850, 120)
+        self.run_cases("actions", 850, 60)
 
     def test_readers(self):
-        self.run_cases("readers", 150, 30)
+        self.run_cases("readers", 150, 15)
 
 
 class Seen(unittest.TestCase):

@@ -148,11 +148,11 @@ class Reading(WithFolder):
     def test_a_large_file_takes_no_time(self):
         row = " ".join(["-12.345678"] * 9) + "\n"
         path = self.file(HEADER + "MOTION\nFrames: 30000\nFrame Time: 0.1\n" + row * 30000)
-        start = time.perf_counter()
+        start = time.process_time()
         clip = bvh.read(path)
         bvh.write(path, clip)
-        # A tenth of this is usual; the bound is for a machine under load.
-        self.assertLess(time.perf_counter() - start, 3.0)
+        # A tenth of this is usual.
+        self.assertLess(time.process_time() - start, 3.0)
 
 
 class Refusing(WithFolder):
@@ -272,11 +272,11 @@ class Refusing(WithFolder):
         text = ["HIERARCHY\nROOT j\n{\nOFFSET 0 0 0\nCHANNELS 3 Xrotation Yrotation Zrotation\n"]
         text += [f"JOINT j{i}\n{{\nOFFSET 0 1 0\n" for i in range(depth)]
         text += ["}\n" * (depth + 1), "MOTION\nFrames: 1\nFrame Time: 0.1\n0 0 0\n"]
-        start = time.perf_counter()
+        start = time.process_time()
         self.refused("".join(text), "nested more than 1000 deep")
         self.refused("HIERARCHY\n" + "{" * depth + "}" * depth, "no brace may open")
         self.refused("HIERARCHY\n" + "}" * depth, "does not belong in line 2")
-        self.assertLess(time.perf_counter() - start, 3.0)
+        self.assertLess(time.process_time() - start, 3.0)
 
     def test_deep_but_allowed(self):
         text = "HIERARCHY\nROOT j\n{\nOFFSET 0 0 0\nCHANNELS 1 Xrotation\n"
@@ -286,7 +286,7 @@ class Refusing(WithFolder):
 
     def test_white_space_without_end_takes_no_time(self):
         space = " " * 1_000_000
-        start = time.perf_counter()
+        start = time.process_time()
         self.refused(HEADER + space + "\n" + space, "no MOTION")
         self.refused(HEADER + space, "no MOTION")
         self.refused(GOOD.replace("OFFSET 0", "OFFSET" + space, 1), "has the offset “-4.5 0”")
@@ -296,7 +296,7 @@ class Refusing(WithFolder):
         self.refused(HEADER + "MOTION\nFrames:" + space + "\n", "no lines")
         self.refused(HEADER + "MOTION\nFrames: 2" + space + "Frame", "no lines")
         self.refused(self.with_timing(rows=space), "cut off")
-        self.assertLess(time.perf_counter() - start, 5.0)
+        self.assertLess(time.process_time() - start, 5.0)
 
     def test_joints_and_channels(self):
         leg = "CHANNELS 3 Xrotation Zrotation Yrotation"

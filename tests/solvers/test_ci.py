@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -157,21 +158,21 @@ class TestLanes(unittest.TestCase):
 
     def test_order(self):
         """Beside each other, and one after another where that is wanted."""
-        spans = {}
+        both, ended, seen = threading.Barrier(2), [], []
 
-        def timed(job):
-            began = time.monotonic()
-            time.sleep(0.2)
-            spans[job.name] = began, time.monotonic()
+        def beside(job):
+            both.wait(30.0)  # raises where the other one does not come
+            ended.append(job.name)
             return lanes.Result(1)
 
-        jobs = [
-            lanes.Job("last", timed, after="first"), lanes.Job("first", timed), lanes.Job("beside", timed),
-        ]  # fmt: skip
-        worked(jobs)
-        self.assertLess(spans["beside"][0], spans["first"][1])
-        self.assertLess(spans["first"][0], spans["beside"][1])
-        self.assertLessEqual(spans["first"][1], spans["last"][0])
+        def last(job):
+            seen.extend(ended)
+            return lanes.Result(1)
+
+        jobs = [lanes.Job("last", last, after="first"), lanes.Job("first", beside), lanes.Job("second", beside)]
+        made = worked(jobs)
+        self.assertEqual([(one.passed, one.failed) for one in made.results], [(1, 0)] * 3)
+        self.assertIn("first", seen)
 
 
 class TestJudging(unittest.TestCase):
