@@ -11,6 +11,7 @@ nothing failed and something ran, else 1. `python3 tools/blender.py tests/run.py
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import importlib.util
 import os
 import sys
@@ -297,7 +298,8 @@ def leave(status: int) -> None:
 
 
 if __name__ == "__main__":
-    # Line by line and never an encoding error: the log shall be whole up to a crash.
+    # Line by line and never an encoding error: the log shall be whole up to a crash, and say where that was.
+    faulthandler.enable(all_threads=False)
     sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
     try:
         parsed = parse(own_arguments())
