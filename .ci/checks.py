@@ -36,10 +36,8 @@ class Checks:
         self._numpy = {}  # version → who runs, or ran, the tests of the solvers with it
         self.blenders = {}  # kind and version, as "bpy module 4.2" → what ran all tests
         environment = {name: value for name, value in os.environ.items() if name != "BLENDER"}
-        # The checkout may be anywhere, for .ci/debian-blender. Each lane has a core, for which numpy's threads
-        # would contend: with numpy 1.26 they wait at work, and took a third more of the processor's time.
-        own = {"FOOTLOCK_MOUNT": str(ROOT), "FOOTLOCK_CACHE": str(CACHE), "OPENBLAS_NUM_THREADS": "1"}
-        self.environment = {**environment, **own}
+        # The checkout may be anywhere, for .ci/debian-blender.
+        self.environment = {**environment, "FOOTLOCK_MOUNT": str(ROOT), "FOOTLOCK_CACHE": str(CACHE)}
 
     def add_all(self):
         """Queue everything: what takes long comes first, what is short fills the end."""

@@ -146,9 +146,14 @@ def remove_judged(armature, legs):
                 armature.pose.bones[leg.bearer].pop(name, None)
 
 
+def _found(armature, path):
+    """The curve of a property, or None."""
+    return next((one for one in compat.fcurves(armature) if one.data_path == path), None)
+
+
 def _state(armature, leg):
     path = _path(armature, leg)
-    curve = next((one for one in compat.fcurves(armature) if one.data_path == path), None)
+    curve = _found(armature, path)
     if curve is None or not len(curve.keyframe_points):
         return State.ABSENT
     if compat.is_locked(curve):
@@ -163,7 +168,7 @@ def _origin(armature, leg):
     state, path = _state(armature, leg), _path(armature, leg)
     if state in (State.ABSENT, State.MUTED):
         return contact_report.ABSENT if state is State.ABSENT else contact_report.MUTED
-    digest = _digest(next(one for one in compat.fcurves(armature) if one.data_path == path))
+    digest = _digest(_found(armature, path))
     known = _known(armature.animation_data.action).get(_key(armature, path))
     if known == digest:
         return contact_report.FOUND

@@ -155,8 +155,7 @@ def state(scene, armature, bones="", motions=None):
     given = clips.frame_rate(scene), _size(armature)
     digest = hashlib.sha1(repr(given).encode(), usedforsecurity=False)
     for held in _held(armature):
-        found = {(curve.data_path, curve.array_index): curve for curve in held.fcurves}
-        for (path, index), curve in sorted(found.items(), key=lambda one: one[0]):
+        for (path, index), curve in sorted(curves.all_in(held).items(), key=lambda one: one[0]):
             if not _counts(path, counting):
                 continue
             digest.update(repr((path, index, compat.is_muted(curve))).encode())

@@ -77,20 +77,21 @@ def by_path(owner):
 
 def by_path_in(held):
     """The same of what holds F-curves, or None."""
-    return {
-        (curve.data_path, curve.array_index): curve
-        for curve in (held.fcurves if held else ())
-        if not compat.is_muted(curve)
-    }
+    return {key: curve for key, curve in all_in(held).items() if not compat.is_muted(curve)}
+
+
+def all_in(held):
+    """All F-curves of what holds some, or None, by (data path, index)."""
+    return {(curve.data_path, curve.array_index): curve for curve in (held.fcurves if held else ())}
 
 
 def of_bones(held, bones):
     """The curves of bones, by their names, in what holds F-curves, or None, by (data path, index): all but those that a
     detection wrote."""
     return {
-        (curve.data_path, curve.array_index): curve
-        for curve in (held.fcurves if held else ())
-        if bone_and_property(curve.data_path)[0] in bones and not is_own(curve.data_path)
+        (path, index): curve
+        for (path, index), curve in all_in(held).items()
+        if bone_and_property(path)[0] in bones and not is_own(path)
     }
 
 

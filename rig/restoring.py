@@ -25,7 +25,7 @@ class Kept:
         self._armature, self._keys, self._modifiers = armature, {}, {}
         self._values = [(bone.name, name, tuple(getattr(bone, name))) for bone, names in bones for name in names]
         self._action, self._slot = data.action, compat.slot_handle(armature)
-        self._curves = {(curve.data_path, curve.array_index) for curve in held.fcurves} if held else set()
+        self._curves = set(curves.all_in(held))
         self._groups = {group.name for group in held.groups} if held else set()
         self._actions = set(bpy.data.actions)
         self._fake_user = data.action is not None and data.action.use_fake_user

@@ -358,8 +358,10 @@ def _edited(armature, bones):
     """True where the copy in use differs from what it was made of in more than the bones of these names and labels."""
     action = armature.animation_data.action
     held = compat.held_by(original(action), action[SLOT])
-    kept = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in (held.fcurves if held else ())}
-    now = {(curve.data_path, curve.array_index): curves.digest(curve) for curve in compat.fcurves(armature)}
+    kept, now = (
+        {key: curves.digest(curve) for key, curve in curves.all_in(one).items()}
+        for one in (held, compat.channels(armature))
+    )
     return any(
         kept.get(key) != now.get(key)
         for key in kept.keys() | now.keys()
@@ -369,7 +371,7 @@ def _edited(armature, bones):
 
 def _looking(armature):
     """Steps that tell what the curves of the action in use are."""
-    found = {(curve.data_path, curve.array_index): curve for curve in compat.fcurves(armature)}
+    found = curves.all_in(compat.channels(armature))
     digest = hashlib.sha1(usedforsecurity=False)
     yield from each(NOTING, lambda key: digest.update(repr(key).encode() + curves.digest(found[key])), sorted(found))
     return digest.hexdigest()

@@ -50,6 +50,13 @@ def import_clip(path=WALK):
     return opened((Path(path).name, Path(path).read_bytes()), make)
 
 
+def part(folder, source=WALK, frames=300, first=0):
+    """Some frames of a clip, as a file of the same name in a folder: 300 of the walk have two steps of each foot."""
+    motion, path = bvh.read(source), Path(folder) / Path(source).name
+    bvh.write(path, motion.with_motion(motion.motion[first : first + frames]))
+    return path
+
+
 def repeated(frames, folder):
     """A BVH file of the walk, repeated to so many frames: each repetition starts where the one before ended."""
     walk = bvh.read(WALK)

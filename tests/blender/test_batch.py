@@ -14,12 +14,10 @@ import clips
 import measure
 import numpy as np
 
-from footlock.rig import bvh
-
 ROOT = Path(__file__).parents[2]
 HOP = clips.DATA / "cmu_131_03.bvh"
 OTHER_UNIT = clips.DATA / "cmu_12_01.bvh"
-# Frames of a part of the walk with two steps of each foot.
+# Frames of a part of the walk.
 SHORT = 300
 LEGS = {f"{side}{joint}" for side in ("Left", "Right") for joint in ("Hip", "Knee", "Ankle", "Toe")}
 
@@ -45,13 +43,6 @@ def run(*arguments):
     return status, said.getvalue()
 
 
-def short(folder, source=clips.WALK, frames=SHORT, first=0):
-    """A part of a clip, as a file of the same name."""
-    motion, path = bvh.read(source), Path(folder) / source.name
-    bvh.write(path, motion.with_motion(motion.motion[first : first + frames]))
-    return path
-
-
 def label_clean_clip(source, path, unit=1.0, feet=("LeftToe", "RightToe")):
     """Labels of a clip that does not slide, by the independent labeller, as a file; returns them by bone."""
     motion = measure.load(source)
@@ -69,7 +60,7 @@ class Walk(clips.InFolder):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.shared, cls.done = Path(folder.name), {}
-        cls.short = short(cls.shared)
+        cls.short = clips.part(cls.shared)
         cls.source = measure.load(clips.WALK)
 
     def scaled(self, factor, source=clips.WALK):
@@ -259,7 +250,7 @@ class Walk(clips.InFolder):
 class Units(clips.InFolder):
     def setUp(self):
         super().setUp()
-        self.clip = short(self.folder, OTHER_UNIT, 200)
+        self.clip = clips.part(self.folder, OTHER_UNIT, 200)
 
     def test_a_unit_is_judged_and_said(self):
         report = self.folder / "report.json"
@@ -283,11 +274,11 @@ class Several(clips.InFolder):
     def setUp(self):
         super().setUp()
         (self.folder / "in").mkdir()
-        self.walk = short(self.folder / "in")
+        self.walk = clips.part(self.folder / "in")
 
     def test_folder_labels_and_report(self):
         out, exported, report = self.folder / "out", self.folder / "labels", self.folder / "report.json"
-        other = short(self.folder / "in", OTHER_UNIT, 200)
+        other = clips.part(self.folder / "in", OTHER_UNIT, 200)
         status, said = run(self.walk, other, "-o", out, "--export-contacts", exported, "--report", report)
         self.assertEqual(status, 0, said)
         self.assertEqual(sorted(path.name for path in out.glob("*.bvh")), ["cmu_12_01.bvh", "cmu_131_01.bvh"])
@@ -326,7 +317,7 @@ class Several(clips.InFolder):
 
 class Blend(clips.InFolder):
     def walk(self):
-        return clips.import_clip(short(self.folder))
+        return clips.import_clip(clips.part(self.folder))
 
     def save(self):
         armature = self.walk()
@@ -458,7 +449,7 @@ class Program(clips.InFolder):
 
     def test_statuses(self):
         (self.folder / "in").mkdir()
-        clip = short(self.folder / "in", OTHER_UNIT, 200)
+        clip = clips.part(self.folder / "in", OTHER_UNIT, 200)
         done = self.command(clip, "-o", "out.bvh")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("one unit is 0.056444 m", done.stdout)

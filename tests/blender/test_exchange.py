@@ -11,7 +11,7 @@ import bpy
 import clips
 import numpy as np
 from blender import game_loops, rigs
-from blender.test_batch import run, short
+from blender.test_batch import run
 
 from footlock.operators import fit_root
 from footlock.rig import compat, exchange, fbx, fbx_format, frame_times, gltf, mapping, names
@@ -487,7 +487,7 @@ class Exchange(clips.InFolder):
 
     def test_bvh_to_blend(self):
         target, report = self.folder / "out.blend", self.folder / "report.json"
-        status, said = run(short(self.folder), "-o", target, "--root-scale", 1.2, "--report", report)
+        status, said = run(clips.part(self.folder), "-o", target, "--root-scale", 1.2, "--report", report)
         self.assertEqual(status, 0, said)
         bpy.ops.wm.open_mainfile(filepath=str(target))
         armature = armatures()[0]
@@ -522,7 +522,7 @@ class Exchange(clips.InFolder):
         character()
         set_range()
         bpy.ops.wm.save_as_mainfile(filepath=str(self.folder / "scene.blend"))
-        good += [self.folder / "scene.blend", short(self.folder)]
+        good += [self.folder / "scene.blend", clips.part(self.folder)]
         bad = []
         for path in good[:3]:
             data = path.read_bytes()

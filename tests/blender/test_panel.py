@@ -19,7 +19,7 @@ from bl_ui.utils import PresetPanel
 import footlock
 from footlock import ui
 from footlock.operators import properties
-from footlock.rig import bvh, clip, compat, contact_property, correction, mapping, presets
+from footlock.rig import clip, compat, contact_property, correction, mapping, presets
 from footlock.ui import legs_panel, panel, presets_panel
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -192,9 +192,7 @@ def load_clip(frames=995):
     def make():
         clips.new_file()
         with tempfile.TemporaryDirectory() as folder:
-            motion, path = bvh.read(CLIP), Path(folder) / CLIP.name
-            bvh.write(path, motion.with_motion(motion.motion[:frames]))
-            bpy.ops.import_anim.bvh(filepath=str(path))
+            bpy.ops.import_anim.bvh(filepath=str(clips.part(folder, CLIP, frames)))
 
     return clips.opened(("panel", frames), make)
 
