@@ -100,7 +100,7 @@ class Jobs(unittest.TestCase):
         start = time.monotonic()
         self.assertFalse(work.advance(0.02))
         self.assertFalse(work.advance(0.02))
-        self.assertLess(time.monotonic() - start, LONG)
+        self.assertLess(time.monotonic() - start, 0.5 * LONG)
         go_on.set()
         self.assertTrue(work.advance(LONG))
         self.assertIs(work.result, True)
@@ -195,7 +195,7 @@ class Stopping(unittest.TestCase):
         self.assertTrue(begun.wait(LONG))
         stopped = time.monotonic()
         running.stop()
-        self.assertLess(time.monotonic() - stopped, LONG)
+        self.assertLess(time.monotonic() - stopped, 0.5 * LONG)
         self.assertEqual(log, ["closed"])
         while not ended and time.monotonic() < stopped + LONG:
             time.sleep(0.001)
