@@ -3,7 +3,7 @@
 
 Runs as test_buttons.py does, see there for how; a walk is repeated to 12,000 frames for it.
 
-    … blender --factory-startup --enable-event-simulate --gpu-backend opengl --window-geometry 0 0 1600 900 \\
+    … blender --factory-startup --enable-event-simulate --gpu-backend opengl --window-geometry 0 0 1024 900 \\
         --python tests/window/test_escape.py -- SHOTS
 """
 
