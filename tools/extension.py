@@ -8,6 +8,7 @@ The code is the checkout's without its comments and docstrings, which are a quar
 nobody reads; each statement stays in its line, so that a traceback of a user fits the source.
 """
 
+import argparse
 import ast
 import io
 import shutil
@@ -49,9 +50,10 @@ def bare(source: str) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__.strip())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="a new folder")
+    folder = parser.parse_args().folder
     try:
-        lay_out(Path(sys.argv[1]))
+        lay_out(folder)
     except FileExistsError:
-        sys.exit(f"{sys.argv[1]} is there already: name a new folder.")
+        sys.exit(f"{folder} is there already: name a new folder.")
