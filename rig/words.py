@@ -8,7 +8,7 @@ the rig it was made from, or FK controls.
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 _SIDES = {"left": "L", "l": "L", "lf": "L", "左": "L", "right": "R", "r": "R", "rt": "R", "右": "R"}
 _PLACES = {
@@ -75,17 +75,28 @@ class Convention:
         """The role that a name has, by the longest match of its last words; None without."""
         if read.helps:
             return None
-        matches = [
-            (len(pattern), role)
-            for role in ("thigh", "shin", "foot", "toe")
-            for pattern in getattr(self, role)
-            if _ends(read, pattern)
-        ]
-        return max(matches)[1] if matches else None
+        for size, plain, numbered in self._patterns:
+            role = _of_last(size, read.words, plain)
+            if numbered:
+                role = max(role, _of_last(size, read.numbered, numbered))
+            if role:
+                return role
+        return None
 
     def is_pelvis(self, read):
         """True for a name of the pelvis."""
         return any(read.words[-len(words) :] == words for words in self.pelvis)
+
+    @cached_property
+    def _patterns(self):
+        """Of each number of words, the longest first: the number, and words → role, those without numbers and those
+        with."""
+        patterns = {}
+        for role in sorted(("thigh", "shin", "foot", "toe")):
+            for words in getattr(self, role):
+                with_number = any(word.isdigit() for word in words)
+                patterns.setdefault(len(words), ({}, {}))[with_number][words] = role
+        return [(size, *patterns[size]) for size in sorted(patterns, reverse=True)]
 
 
 def _words(*names):
@@ -260,9 +271,7 @@ def _japanese(run):
     return tuple(found)
 
 
-def _ends(read, pattern):
-    """True where the last words of a name are those of a pattern, and no word before makes them another."""
-    words = read.numbered if any(word.isdigit() for word in pattern) else read.words
-    if words[-len(pattern) :] != pattern:
-        return False
-    return not (len(words) > len(pattern) and words[-len(pattern) - 1] in _QUALIFIERS)
+def _of_last(size, words, roles):
+    """The role of the last so many words of a name, or ""; also where a word before makes them another."""
+    role = roles.get(words[-size:], "")
+    return "" if role and len(words) > size and words[-size - 1] in _QUALIFIERS else role

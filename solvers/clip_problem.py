@@ -290,19 +290,24 @@ class Problem:
 
     def _add_jerks(self, diagonal, upper, gradient, jerks):
         """What such frames add to the model at the points: Gauss-Newton's part, and what else is positive."""
-        entries = []
-        for i, frame in enumerate(jerks.frames):
-            for point, row in jerks.rows[i]:
-                np.add.at(gradient, (frame, point), jerks.weight * jerks.over[:, None] * row)
-                entries.append((i, (frame, point), row * self._free[frame, point]))
-        for k, (i, one, row) in enumerate(entries):
-            for j, other, column in entries[k:]:
-                values = jerks.weight * row[:, :, None] * column[:, None, :]
-                if jerks.across is not None:
-                    factor = _BEND[i] * _BEND[j] * jerks.weight
-                    free = self._free[one][:, :, None] * self._free[other][:, None, :]
-                    values = values + factor * jerks.across * free
-                self._unknowns.add_between(diagonal, upper, one, other, values)
+        # One entry for each point that accelerates and each of the three frames.
+        entries = [(i, point, row) for i, rows in enumerate(jerks.rows) for point, row in rows]
+        frame = np.stack([jerks.frames[i] for i, _, _ in entries])
+        point = np.stack([point for _, point, _ in entries])
+        row = np.stack([row for _, _, row in entries])
+        np.add.at(gradient, (frame, point), jerks.weight * jerks.over[:, None] * row)
+        free = self._free[frame, point]
+        row = row * free
+        one, other = np.triu_indices(len(entries))
+        values = row[one, :, :, None] * row[other, :, None, :]
+        if jerks.across is not None:
+            factor = np.array([_BEND[i] for i, _, _ in entries])
+            free = (factor[:, None, None] * free)[one, :, :, None] * (factor[:, None, None] * free)[other, :, None, :]
+            values += free * jerks.across
+        values *= jerks.weight
+        values = values.reshape(-1, 3, 3)
+        there, back = ((frame[some].reshape(-1), point[some].reshape(-1)) for some in (one, other))
+        self._unknowns.add_between(diagonal, upper, there, back, values)
 
     def _heights(self, points):
         """The terms that are heights: weight (kept,), point, and by how much it is too low."""
