@@ -1,14 +1,10 @@
 """Inverses of many small matrices at once, by formulas that run over all of them.
 
 LAPACK is called once for each matrix, and its threads, which may wait for each other at every one, can make that a
-hundred times slower on a machine that is busy; these are not. A few matrices are LAPACK's: there the formulas would
-be twenty times slower, for all the calls that they are made of.
+hundred times slower on a machine that is busy; these are not.
 """
 
 import numpy as np
-
-# So many matrices at most are LAPACK's.
-_FEW = 16
 
 
 def inverse(matrices):
@@ -19,11 +15,11 @@ def inverse(matrices):
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if matrices.shape[-1] == 3:
             return _inverse_of_three(matrices)
-        if matrices.shape[-1] < 3:
-            return _inverse(matrices)
-        inverses = _inverse_of_few(matrices) if len(matrices) <= _FEW else _inverse(matrices)
-        # Rounding that is not symmetric would grow from level to level of a long elimination.
-        return 0.5 * (inverses + inverses.transpose(0, 2, 1))
+        inverses = _inverse(matrices)
+        if matrices.shape[-1] > 3:
+            # Rounding that is not symmetric would grow from level to level of a long elimination.
+            inverses = 0.5 * (inverses + inverses.transpose(0, 2, 1))
+        return inverses
 
 
 def inverse_affine(matrices):
@@ -33,13 +29,6 @@ def inverse_affine(matrices):
     result[:, :3, 3] = -(result[:, :3, :3] @ matrices[:, :3, 3, None])[..., 0]
     result[:, 3, 3] = 1.0
     return result
-
-
-def _inverse_of_few(m):
-    try:
-        return np.linalg.inv(m)
-    except np.linalg.LinAlgError:
-        return _inverse(m)
 
 
 def _inverse(m):
