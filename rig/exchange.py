@@ -59,9 +59,7 @@ class Exchange:
                 load(path, self._file, self.scene, self._rate, still)
             except RuntimeError as error:
                 raise FootlockError("“{file}” cannot be read by Blender: export it again.", file=path.name) from error
-        return {
-            one.name: standing.read(one) for one in self.scene.objects
-        }
+        return {one.name: standing.read(one) for one in self.scene.objects}
 
     def use(self, take):
         """Let all objects move as in a take, and what it does not move stand as the file has it."""

@@ -7,6 +7,7 @@ rotation, follows what Blender does (``BKE_bone_parent_transform_calc_from_matri
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,6 +40,11 @@ class Bone:
     inherit_scale: str = "FULL"
     local_location: bool = True
     follows: bool = False
+
+    @cached_property
+    def from_rest(self):
+        """The inverse (4, 4) of ``rest``."""
+        return small_matrices.inverse_affine(self.rest[None])[0]
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ def space(bone, parent_bone, parent_pose):
             location = np.eye(4)
             location[:3, 3] = bone.rest[:3, 3]
         return Space(bone.rest[None, :3, :3], location[None], None)
-    offset = np.linalg.inv(parent_bone.rest) @ bone.rest
+    offset = parent_bone.from_rest @ bone.rest
     parent = parent_pose[:, :3, :3]
     base, stretch = parent, None
     if bone.inherit_rotation:

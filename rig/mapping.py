@@ -13,6 +13,7 @@ import numpy as np
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from mathutils import Matrix
 
+from ..solvers import small_matrices
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Listed, Said
 from . import candidates, controls, results, sentences
@@ -143,7 +144,7 @@ def choices(armature):
     """The maps of legs that an armature object may have, always in the same order, the likeliest first."""
     bones, axes = rest(armature), np.array(armature.matrix_world, float)[:3, :3]
     clips.check_size(armature, np.array(armature.matrix_world, float)[None])
-    up = np.linalg.inv(axes)[:, 2]
+    up = small_matrices.inverse(axes[None])[0, :, 2]
     if np.abs(up).max() > _UPRIGHT * np.linalg.norm(up):
         return candidates.find(bones)
     # The object tumbles in this frame. It stands on one of its own axes: the one along which legs come down.

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..solvers import ground
+from ..solvers import ground, small_matrices
 from ..solvers.contacts import runs
 from . import clip as clips
 from . import compat, contact_property, curves, results, sources
@@ -83,7 +83,7 @@ class Trails(Points):
 
     @cached_property
     def _from_place(self):
-        return np.linalg.inv(self.place)
+        return small_matrices.inverse_affine(self.place[None])[0]
 
 
 def of_clip(clip, weights, out_of_reach=None, source=None):
