@@ -114,7 +114,9 @@ _KINDS = {
 
 def opened(source, options):
     """The file, open in Blender."""
-    if not source.is_file():
+    if source.exists() and not source.is_file():
+        raise FootlockError("“{source}” is no file: name one.", source=source)
+    if not source.exists():
         raise FootlockError("“{source}” does not exist: check its path.", source=source)
     return _KINDS[source.suffix.lower()](source, options)
 

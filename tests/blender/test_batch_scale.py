@@ -267,6 +267,7 @@ class Runs(clips.InFolder):
             self.assertEqual(len(contents(self.folder / f"out {jobs}")), 2)
             wrong = [row for row in summary(self.folder / f"out {jobs}")["rows"] if row["error"]]
             self.assertEqual([Path(row["input"]).name for row in wrong], ["pipe.bvh"])
+            self.assertIn("is no file", wrong[0]["error"])
         self.assertEqual(contents(self.folder / "out 1"), contents(self.folder / "out 2"))
 
     @unittest.skipIf(sys.platform == "win32", "links want a permission there")
