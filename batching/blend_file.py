@@ -153,8 +153,8 @@ def _open(source):
         bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=False)
     except RuntimeError as error:
         raise FootlockError(
-            "“{file}” cannot be opened by Blender {version}: it is damaged, or saved by a newer one; save it again by this"
-            " version or an older one.",
+            "“{file}” cannot be opened by Blender {version}: it is damaged, or saved by a newer one; save it again by"
+            " this version or an older one.",
             file=source.name,
             version=bpy.app.version_string,
         ) from error

@@ -8,6 +8,11 @@ from ..solvers.wording import Said, counted
 from . import long_work, properties
 
 
+def muted():
+    """Why nothing can be done with a correction layer that is not seen."""
+    return tip_("The correction layer is muted: unmute its track in the NLA Editor")
+
+
 class ArmatureOperator:
     """Works on the active armature. ``run`` does the work and returns what is reported, a Said, or several as
     ``wording.together`` makes them; a FootlockError that it raises before it has changed anything becomes the report
@@ -80,6 +85,8 @@ class ActionOperator(ArmatureOperator):
         if data is None or data.action is None:
             if results.layer(context.object):
                 cls.poll_message_set(tip_("A correction layer lies over the action: click Revert first"))
+            elif results.muted_layer(context.object):
+                cls.poll_message_set(muted())
             elif nla.live_strips(data):
                 cls.poll_message_set(tip_("NLA strips alone move it: click Bake from NLA, or tweak a strip"))
             else:

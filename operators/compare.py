@@ -3,9 +3,9 @@
 import bpy
 from bpy.app.translations import pgettext_tip as tip_
 
-from ..rig import sources
+from ..rig import results, sources
 from ..solvers.wording import Said
-from .base import ArmatureOperator
+from .base import ArmatureOperator, muted
 
 
 class FOOTLOCK_OT_compare(ArmatureOperator, bpy.types.Operator):
@@ -20,7 +20,8 @@ class FOOTLOCK_OT_compare(ArmatureOperator, bpy.types.Operator):
         if not super().poll(context):
             return False
         if not sources.shows_source(context.object) and sources.of(context.object) is None:
-            cls.poll_message_set(tip_("Nothing was corrected yet: click Remove Sliding"))
+            hidden = results.muted_layer(context.object)
+            cls.poll_message_set(muted() if hidden else tip_("Nothing was corrected yet: click Remove Sliding"))
             return False
         return True
 

@@ -77,14 +77,14 @@ class Labels:
         return [(self.frames[first], self.frames[stop - 1]) for first, stop in self.runs_here(leg)]
 
 
-def labels(scene, armature, frame):
-    """The Labels of an armature's action, at a frame of the scene. Raises FootlockError where there is no clip, or the
-    frame is not in it."""
+def labels(scene, armature, frame, check=True):
+    """The Labels of an armature's action, at a frame of the scene, or the one next to it. Raises FootlockError where
+    there is no clip, or, with ``check``, the frame is not in it."""
     legs = mapping.of(armature)
     frames, time = clips.grid(armature)
     at = float(time.to_action(frame))
     step = frames[1] - frames[0]
-    if not frames[0] - 0.5 * step < at < frames[-1] + 0.5 * step:
+    if check and not frames[0] - 0.5 * step < at < frames[-1] + 0.5 * step:
         first, last = time.to_scene(frames[[0, -1]])
         raise FootlockError(
             "Frame {frame:g} is outside the action, which goes from {first:g} to {last:g}: move the playhead into it.",
@@ -117,12 +117,17 @@ class ContactOperator(LongWork, ActionOperator):
         results.check_writable(armature)
         scene = context.scene
         given = self.properties.is_property_set("frame")
-        found = labels(scene, armature, self.frame if given else scene.frame_current_final)
+        frame = self.frame if given else scene.frame_current_final
+        found = labels(scene, armature, frame, check=not self._is_for_range())
         if self.leg >= len(found.legs.legs):
             raise FootlockError(
                 "There is no leg {leg}: choose one of {count}, from 0.", leg=self.leg, count=len(found.legs.legs)
             )
         return found
+
+    def _is_for_range(self):
+        """True where it does not matter which frame is edited."""
+        return False
 
     def _in_cycle(self, context, armature, found):
         """Steps that find out whether the clip of Labels is a loop that shall stay one, as the correction sees it; the
@@ -244,9 +249,12 @@ class FOOTLOCK_OT_edit_contact(ContactOperator, bpy.types.Operator):
             return None  # it has neither start nor end
         return label_edits.repeated(edit, values, found.period)
 
+    def _is_for_range(self):
+        return self.use_range and self.edit in ("PLANT", "FREE")
+
     def _editing(self, found):
         """The edit as a function of values (frames,), and of how far the indices of frames are on there."""
-        if self.use_range and self.edit in ("PLANT", "FREE"):
+        if self._is_for_range():
             first, last = self._range(found)
             edit = label_edits.planted if self.edit == "PLANT" else label_edits.freed
             return lambda values, on: edit(values, first + on, last + on)

@@ -25,12 +25,13 @@ def is_running():
 
 @bpy.app.handlers.persistent
 def stop(*_):
-    """End what is at work before that is gone which it works on: with another file, an undo, or without Footlock."""
+    """End what is at work before that is gone which it works on, with another file, an undo, or without Footlock; and
+    before half of it is saved."""
     while _running:
         _running[-1].end()
 
 
-_HANDLERS = ("load_pre", "undo_pre", "redo_pre")
+_HANDLERS = ("load_pre", "save_pre", "undo_pre", "redo_pre")
 
 
 def register():
@@ -174,12 +175,13 @@ class _Running:
 
 def _parts(armature):
     """Where in memory the parts of an armature are that a script may remove: Blender does not say so to those who hold
-    one, and ends with the next that they do to it. Raises ReferenceError for an armature that is gone."""
+    one, and ends with the next that they do to it. And what bones are called, by which they are found. Raises
+    ReferenceError for an armature that is gone."""
     data, bones = armature.animation_data, armature.pose.bones
     parts = [*bones, *(constraint for bone in bones for constraint in bone.constraints), *compat.fcurves(armature)]
     for track in data.nla_tracks if data else ():
         parts += [track, *track.strips, *(curve for strip in track.strips for curve in compat.strip_fcurves(strip))]
-    return [part.as_pointer() for part in parts]
+    return [part.as_pointer() for part in parts], [bone.name for bone in bones]
 
 
 def _name(label):

@@ -6,7 +6,7 @@ from bpy.app.translations import pgettext_tip as tip_
 from ..rig import footprints, mapping, results, sources
 from ..solvers.errors import FootlockError
 from ..solvers.wording import Said, together
-from .base import ActionOperator, ArmatureOperator, moved_note
+from .base import ActionOperator, ArmatureOperator, moved_note, muted
 
 
 class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
@@ -25,7 +25,8 @@ class FOOTLOCK_OT_revert(ArmatureOperator, bpy.types.Operator):
             cls.poll_message_set(tip_("The source is shown for comparison: click Compare to go back"))
             return False
         if sources.of(context.object) is None:
-            cls.poll_message_set(tip_("The action was not corrected by Footlock"))
+            hidden = results.muted_layer(context.object)
+            cls.poll_message_set(muted() if hidden else tip_("The action was not corrected by Footlock"))
             return False
         return True
 

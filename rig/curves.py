@@ -59,10 +59,18 @@ def bone_and_property(data_path):
 
 def rename_bone(curve, names):
     """Let a curve go by the name that its bone has now: old → new."""
-    bone, _ = bone_and_property(curve.data_path)
-    if bone in names:
-        old, new = (f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in (bone, names[bone]))
-        curve.data_path = new + curve.data_path[len(old) :]
+    path = renamed(curve.data_path, names)
+    if path != curve.data_path:
+        curve.data_path = path
+
+
+def renamed(data_path, names):
+    """The path of a curve by the name that its bone has now: old → new."""
+    bone, _ = bone_and_property(data_path)
+    if bone not in names:
+        return data_path
+    old, new = (f'pose.bones["{bpy.utils.escape_identifier(name)}"]' for name in (bone, names[bone]))
+    return new + data_path[len(old) :]
 
 
 def is_own(data_path):

@@ -12,6 +12,17 @@ import bpy
 from . import compat, curves, results
 
 
+def names(armature):
+    """What the bones of an armature are called, by where they are in memory."""
+    return {bone.as_pointer(): bone.name for bone in armature.pose.bones}
+
+
+def renamed(armature, before):
+    """Old → new name of the bones that had another one in ``names`` before."""
+    now = names(armature)
+    return {name: now[where] for where, name in before.items() if now.get(where, name) != name}
+
+
 class Kept:
     """A context that puts an armature's animation back where it is left by an exception, or closed.
 
@@ -30,6 +41,7 @@ class Kept:
         self._actions = set(bpy.data.actions)
         self._fake_user = data.action is not None and data.action.use_fake_user
         self._tracks, self._use_nla = len(data.nla_tracks), data.use_nla
+        self._names, self._renamed = names(armature), {}
 
     def note(self, curve, names=curves.EVERYTHING):
         """Note what the keys of a curve have, of which that is going to change which ``names`` call."""
@@ -47,8 +59,23 @@ class Kept:
     def __exit__(self, kind, error, trace):
         if kind is not None:
             with suppress(ReferenceError):  # the armature may be gone, and its action still be there
+                self._follow_names()
                 self._put_back_use()
             self._put_back_curves()
+
+    def _follow_names(self):
+        """Bones may have other names by now. Blender renames the curves of an action in use itself."""
+        found = renamed(self._armature, self._names)
+        self._values = [(found.get(bone, bone), *value) for bone, *value in self._values]
+        if self._armature.animation_data.action != self._action:
+            self._renamed = found
+            return
+        for noted in (self._keys, self._modifiers):
+            moved = {(curves.renamed(path, found), index): held for (path, index), held in noted.items()}
+            noted.clear()
+            noted.update(moved)
+        self._curves = {(curves.renamed(path, found), index) for path, index in self._curves}
+        self._groups = {found.get(group, group) for group in self._groups}
 
     def _put_back_use(self):
         data = self._armature.animation_data
@@ -89,4 +116,7 @@ class Kept:
             curves.put_back(curve, keys)
             if curves.modifiers(curve) != self._modifiers[path, index]:
                 curves.give_modifiers(curve, self._modifiers[path, index])
+        if self._renamed:
+            for curve in held.fcurves:
+                curves.rename_bone(curve, self._renamed)
         self._action.update_tag()

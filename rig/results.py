@@ -106,7 +106,13 @@ def begin(armature, kind, bones=()):
     already. bones: names of those that ``lay`` is going to look at; a copy that was edited elsewhere is a base itself
     then."""
     action = armature.animation_data.action
-    if kind == IN_PLACE or (kind == NEW and original(action) is not None):
+    if kind == IN_PLACE:
+        return
+    if kind == NEW and original(action) is not None:
+        if len(compat.sharers(armature)) > 1:  # the others keep theirs
+            slot, own = compat.slot_handle(armature), action.copy()
+            own.use_fake_user = False
+            compat.assign(armature, own, slot)
         return
     if kind == LAYER and original(action) is not None and action.get(_FOR_LAYER) and not _edited(armature, bones):
         return
@@ -156,6 +162,22 @@ def layer(armature):
             if strip.action is not None and strip.action.get(_IS_LAYER):
                 return track, strip
     return None
+
+
+def muted_layer(armature):
+    """True where a correction layer of an armature lies on a track that is muted."""
+    data = armature.animation_data
+    return any(
+        strip.action is not None and strip.action.get(_IS_LAYER) and track.mute
+        for track in (data.nla_tracks if data else ())
+        for strip in track.strips
+    )
+
+
+def keyed_influence(strip):
+    """True where the influence of a strip is what its keys say, or 1 whatever it is set to."""
+    curve = strip.fcurves.find("influence")
+    return not strip.use_animated_influence or (curve is not None and len(curve.keyframe_points) > 0)
 
 
 def influence(armature):

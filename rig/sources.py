@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 import bpy
 
 from ..solvers.errors import FootlockError
-from . import compat, curves, results
+from . import compat, curves, restoring, results
 from .stepwise import NOTING, each, plain
 
 # Properties of a corrected action, with the handle of the slot: its source; the names of the bones whose curves a
@@ -85,13 +85,18 @@ def begun(armature, source, keeps):
         del copy[name]
     before = copy, compat.slot_handle(armature)
     bones = _known(armature)["bones"] if source is not None else ()
+    names = restoring.names(armature)
     try:
         if source is not None:
             _put_back(armature, source, bones)
         yield
     except BaseException:
         with suppress(ReferenceError):  # the armature, or the action, may be gone
-            _put_back(armature, before, bones)
+            found = restoring.renamed(armature, names)
+            held = compat.held_by(*before)
+            for curve in held.fcurves if found and held else ():
+                curves.rename_bone(curve, found)
+            _put_back(armature, before, [found.get(name, name) for name in bones])
         bpy.data.actions.remove(copy)
         raise
     if source is None:
@@ -179,6 +184,10 @@ def compare(armature):
         _end_comparison(armature, corrected)
     elif found:
         action = found[1].action
+        if results.keyed_influence(found[1]):
+            raise FootlockError(
+                "The influence of the correction layer is animated: mute its track in the NLA Editor to see the source."
+            )
         before = results.influence(armature)
         if _INFLUENCE not in action:
             action[_INFLUENCE] = before
@@ -259,14 +268,9 @@ def _follow(armature, corrected, source):
     known = _known(armature, corrected)
     if known is None:
         return None
-    bones = armature.data.bones
-    gone = [name for name in known["bones"] if name not in bones]
-    if not gone:
-        return known
-    free = {tuple(_place(bone)): bone.name for bone in bones if bone.name not in known["bones"]}
-    renamed = {name: free.get(tuple(known["bones"][name])) for name in gone}
-    if None in renamed.values():
-        return None
+    renamed = _renamed(armature.data.bones, {name: tuple(place) for name, place in known["bones"].items()})
+    if not renamed:
+        return None if renamed is None else known
     used = {ob.animation_data.action for ob in bpy.data.objects if ob.animation_data}
     for action, slot in ((corrected, compat.slot_handle(armature)), source):
         if action in used or action.library is not None:
@@ -275,10 +279,37 @@ def _follow(armature, corrected, source):
         for curve in held.fcurves if held else ():
             curves.rename_bone(curve, renamed)
     known["bones"] = {renamed.get(name, name): place for name, place in known["bones"].items()}
-    for old, new in renamed.items():
-        known["names"][new] = known["names"].pop(old, old)
+    first = {new: known["names"].get(old, old) for old, new in renamed.items()}
+    known["names"] = {**{name: old for name, old in known["names"].items() if name not in renamed}, **first}
     corrected[_key(_CORRECTED, armature)] = json.dumps(known)
     return known
+
+
+def _renamed(bones, known):
+    """Name → new name of bones, ``known`` by their names and places at rest, that have another now; None where one is
+    gone, or it is not clear which it is. A bone whose place was edited, and that kept its name, is still the same; that
+    another one has its name is told by that one's place: left and right may have been swapped."""
+    if all(name in bones and tuple(_place(bones[name])) == place for name, place in known.items()):
+        return {}
+    now = {bone.name: tuple(_place(bone)) for bone in bones}
+    moved = {name: place for name, place in known.items() if now.get(name) != place}
+    places = set(moved.values())
+    there = {}
+    for name, place in now.items():
+        if name in moved or name not in known:
+            there.setdefault(place, []).append(name)
+    found = {}
+    for name, place in moved.items():
+        if name in now and now[name] not in places:
+            continue
+        others = there.get(place)
+        if not others:
+            return None
+        # Control rigs have several in one place.
+        mirrored = bpy.utils.flip_name(name)
+        free = [other for other in others if other not in known]
+        found[name] = mirrored if mirrored in others else (free or others)[-1]
+    return found if len(set(found.values())) == len(found) else None
 
 
 def _place(bone):

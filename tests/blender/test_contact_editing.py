@@ -93,6 +93,7 @@ class AtThePlayhead(EditCase):
     def test_over_a_range_of_all_legs(self):
         self.edit("FREE", use_range=True, range_start=1, range_end=60)
         self.assertFalse(self.now().any())
+        rigs.set_frame(self.scene, 500)  # the range does not ask where the playhead is
         self.edit("PLANT", use_range=True, range_start=10, range_end=20)
         wanted = np.zeros((60, 2))
         wanted[9:20] = 1.0

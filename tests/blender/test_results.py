@@ -15,7 +15,7 @@ from blender.test_panel import FIX, MAIN, RESULT, drawn
 from footlock import operators
 from footlock.operators import remove_sliding
 from footlock.rig import clip as reading
-from footlock.rig import compat, contact_property, correction, mapping, results
+from footlock.rig import compat, contact_property, correction, mapping, results, sources
 
 HALVES = FRAMES[:-1] + 0.5
 refused = test_bad_input.Refused.refused
@@ -307,6 +307,23 @@ class Layer(ResultCase):
         with self.assertRaisesRegex(RuntimeError, "poll.* failed|click Revert first"):
             bpy.ops.footlock.remove_sliding()
         self.assertIsNotNone(results.layer(armature))
+        armature.animation_data.nla_tracks[-1].mute = True
+        for button in (bpy.ops.footlock.remove_sliding, bpy.ops.footlock.compare, bpy.ops.footlock.revert):
+            with self.assertRaisesRegex(RuntimeError, "poll.* failed|unmute its track"):
+                button()
+
+    def test_an_influence_with_keys_is_not_set(self):
+        armature = self.walker()
+        self.run_removal(result="LAYER")
+        strip = results.layer(armature)[1]
+        bpy.ops.footlock.compare()
+        bpy.ops.footlock.compare()
+        strip.keyframe_insert("influence", frame=1)
+        before = rigs.everything()
+        refused(self, "influence of the correction layer is animated", [bpy.ops.footlock.compare])
+        self.assertEqual(rigs.everything(), before)
+        bpy.ops.footlock.revert()
+        self.assertFalse(sources.shows_source(armature))
 
 
 class InThePanel(ResultCase):
@@ -375,6 +392,24 @@ class Shared(ResultCase):
                 np.testing.assert_array_equal(self.toes(other), source)
                 for side in "LR":
                     self.assertLess(self.slides(armature, side), 1e-4)
+
+    def test_a_copy_that_is_shared_is_copied_again(self):
+        armature = self.walker()
+        self.run_removal(result="NEW")
+        other = armature.copy()
+        bpy.context.scene.collection.objects.link(other)
+        bpy.context.view_layer.update()
+        base, source = results.original(armature.animation_data.action), self.toes(other)
+        self.run_removal(result="NEW", keep_path=1.0)
+        np.testing.assert_array_equal(self.toes(other), source)
+        self.assertNotEqual(armature.animation_data.action, other.animation_data.action)
+        self.assertEqual(results.original(armature.animation_data.action), base)
+        for side in "LR":
+            self.assertLess(self.slides(armature, side), 1e-4)
+        mine = self.toes(armature)
+        self.run_removal(result="NEW", keep_path=1.0)  # it is nobody else's now
+        self.assertEqual(len(bpy.data.actions), 3)
+        np.testing.assert_allclose(self.toes(armature), mine, atol=1e-5)
 
     @unittest.skipUnless(compat.LAYERED, "actions have no slots here")
     def test_the_slot_in_use_and_no_other(self):

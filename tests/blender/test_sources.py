@@ -183,6 +183,44 @@ class Renamed(SourceCase):
         self.assertEqual(sources.of(self.armature), source)
         np.testing.assert_allclose(self.moved(), after, atol=1e-6)
 
+    def test_left_and_right_are_swapped(self):
+        """No name is gone then, and each is another bone's."""
+        self.remove()
+        after, source = self.moved(), sources.of(self.armature)
+        bpy.ops.footlock.compare()
+        before = self.moved()
+        bpy.ops.footlock.compare()
+        bpy.context.view_layer.objects.active = self.armature
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.armature.select_all(action="SELECT")
+        bpy.ops.armature.flip_names()
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+        def moved():
+            return rigs.evaluated(self.armature, FRAMES, [bpy.utils.flip_name(name) for name in NAMED])[0]
+
+        np.testing.assert_allclose(moved(), after, atol=1e-6)
+        bpy.ops.footlock.compare()
+        np.testing.assert_allclose(moved(), before, atol=1e-6)
+        bpy.ops.footlock.compare()
+        self.remove()
+        self.assertEqual(sources.of(self.armature), source)
+        self.assertGreater(np.abs(moved() - before).max(), 0.05)
+        bpy.ops.footlock.revert()
+        np.testing.assert_allclose(moved(), before, atol=1e-6)
+        self.assertGreater(np.abs(after - before).max(), 0.05)
+
+    def test_a_rest_pose_that_was_edited(self):
+        """Bones that were moved at rest and kept their names are the same ones."""
+        self.remove()
+        source = sources.of(self.armature)
+        bpy.context.view_layer.objects.active = self.armature
+        bpy.ops.object.mode_set(mode="EDIT")
+        for bone in self.armature.data.edit_bones:
+            bone.head.z, bone.tail.z = 1.01 * bone.head.z, 1.01 * bone.tail.z
+        bpy.ops.object.mode_set(mode="OBJECT")
+        self.assertEqual(sources.unedited(self.armature), source)
+
     def test_bones_that_are_gone(self):
         self.remove()
         bpy.context.view_layer.objects.active = self.armature
