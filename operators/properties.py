@@ -226,7 +226,8 @@ class RemovalProperties(ResultProperties):
     )  # fmt: skip
     solve_range: BoolProperty(
         name="Only Frames",
-        description="Correct only the frames between two frames; the keys outside stay as they are",
+        description="Correct only the frames between two frames; the keys outside stay as they are. The method Runtime"
+        " takes no range",
         default=False, options=set(),
     )  # fmt: skip
     solve_start: IntProperty(

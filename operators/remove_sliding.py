@@ -16,6 +16,7 @@ from ..rig import (
     correction,
     curves,
     footprints,
+    live,
     mapping,
     restoring,
     results,
@@ -298,7 +299,8 @@ class FOOTLOCK_OT_remove_sliding(RemovalProperties, LongWork, ActionOperator, bp
     def work(self, context, armature):
         legs = mapping.of(armature)
         done = yield from removing_as_set(context.scene, armature, legs, self)
-        return sentence(legs, done)
+        locked = live.is_on(armature) and Said("Live Lock is on and moves the feet: switch it off to see the result.")
+        return together(sentence(legs, done), locked or "")
 
 
 @dataclass(frozen=True)

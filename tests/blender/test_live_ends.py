@@ -55,7 +55,9 @@ class Off(LiveCase):
                 switch()
                 bpy.context.scene.frame_set(121)
             bpy.ops.footlock.detect_contacts()
-            bpy.ops.footlock.remove_sliding()
+            with rigs.reports() as said:
+                bpy.ops.footlock.remove_sliding()
+            self.assertEqual("switch it off to see the result" in said[0], on)
             self.assertEqual(live.is_on(armature), on)
             keys.append(clips.dump(armature))
         self.assertEqual(*keys)
